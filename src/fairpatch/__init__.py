@@ -1,0 +1,39 @@
+"""fairpatch: make a model people already trust fairer, by changing as few decisions as possible.
+
+Names are imported on first use, so that ``import fairpatch`` stays fast.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairpatch import datasets as datasets
+    from fairpatch import measure as measure
+    from fairpatch.base import BaseModel as BaseModel
+    from fairpatch.measure.audit import Audit as Audit
+    from fairpatch.measure.audit import audit as audit
+    from fairpatch.measure.counts import Counts as Counts
+
+__version__ = "0.1.0.dev0"
+
+_HOME = {
+    "Audit": "fairpatch.measure.audit",
+    "BaseModel": "fairpatch.base",
+    "Counts": "fairpatch.measure.counts",
+    "audit": "fairpatch.measure.audit",
+}
+_ROOMS = ("datasets", "measure")
+
+__all__ = ["Audit", "BaseModel", "Counts", "__version__", "audit", "datasets", "measure"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"fairpatch.{name}")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'fairpatch' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

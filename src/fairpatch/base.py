@@ -1,0 +1,195 @@
+"""f, the base model that somebody already validated: scores in, log-odds against the cut-off out.
+
+    f_logit = clip(logit(p), ±CLIP) - logit(t)        (METHOD section 1)
+
+Its sign is the decision p > t. f is never refitted: ``BaseModel`` has no ``fit`` and survives
+``sklearn.base.clone`` as it is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+Floats = NDArray[np.float64]
+Estimator = Any
+"""A fitted classifier with ``predict_proba``, a callable X -> probabilities, or a column's name."""
+
+CLIP = float(logit(1 - 1e-6))
+"""Log-odds are kept within ±CLIP, so that probabilities of exactly 0 and 1 stay finite."""
+
+# Where the margin *is* the log-odds, it is taken instead of the probability: float32 probabilities
+# (boosted trees) lose the tail, and a ratio multiplies the loss.
+_SKLEARN_LOG_ODDS = {
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+    "LinearDiscriminantAnalysis",
+    "LogisticRegression",
+    "LogisticRegressionCV",
+}
+
+
+@dataclass(frozen=True)
+class BaseModel:
+    """The base model f with its cut-off t.
+
+    Parameters
+    ----------
+    estimator : fitted classifier, callable or str
+        Anything with ``predict_proba``; a callable that takes X and returns one probability a row
+        (or two columns, the second being the positive class); or the name of a score column of X.
+    cutoff : float
+        The policy cut-off t: f decides 1 where its probability is above t.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> f = BaseModel(lambda X: X[:, 0], cutoff=0.7)
+    >>> X = np.array([[0.0], [0.7], [0.9], [1.0]])
+    >>> f.decisions(X)
+    array([False, False,  True,  True])
+    >>> f.logits(X).round(2)
+    array([-14.66,   0.  ,   1.35,  12.97])
+    """
+
+    estimator: Estimator
+    cutoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not -CLIP < logit(self.cutoff) < CLIP:
+            raise ValueError(
+                f"cutoff must be a probability above 1e-6 and below 1 - 1e-6, got {self.cutoff!r}"
+            )
+        f = self.estimator
+        if not (isinstance(f, str) or callable(f) or hasattr(f, "predict_proba")):
+            raise TypeError(
+                "estimator must be a fitted classifier with predict_proba, a callable that returns "
+                "probabilities, or the name of a score column; "
+                f"got {type(f).__name__}. A model that only has predict() can be given as a "
+                "callable that returns its scores as probabilities."
+            )
+        _check_binary(f)
+
+    def __sklearn_clone__(self) -> Self:
+        """Return itself: what was validated stays what it is."""
+        return self
+
+    @property
+    def score_column(self) -> str | None:
+        """The column of X that holds f's score, where f is a column."""
+        return self.estimator if isinstance(self.estimator, str) else None
+
+    def logits(self, X: Any) -> Floats:
+        """f_logit: log-odds relative to the cut-off. Positive exactly where f decides 1."""
+        margin = _margin(self.estimator)
+        if margin is not None:
+            return _relative(_floats(margin(X)), self.cutoff)
+        return self.logits_of(self._probabilities(X))
+
+    def logits_of(self, p: Floats) -> Floats:
+        """f_logit of scores p that are already at hand."""
+        with np.errstate(divide="ignore"):  # p of exactly 0 or 1: infinite, then clipped
+            values = _relative(logit(p), self.cutoff)
+        # Rounding must not move anybody over the cut-off: the decision is p > t, to the last bit.
+        values = np.where((p > self.cutoff) & (values <= 0), np.finfo(float).eps, values)
+        return np.where((p < self.cutoff) & (values >= 0), -np.finfo(float).eps, values)
+
+    def scores(self, X: Any) -> Floats:
+        """P = f(x), one probability a row."""
+        margin = _margin(self.estimator)
+        return self._probabilities(X) if margin is None else expit(_floats(margin(X)))
+
+    def decisions(self, X: Any) -> NDArray[np.bool_]:
+        """Whether f decides 1: p > t."""
+        return self.logits(X) > 0
+
+    def decision_expr(self) -> nw.Expr:
+        """P > t as an expression over a table that has the score column; null where p is."""
+        if self.score_column is None:
+            raise TypeError(
+                "a table in an engine needs f as the name of its score column, "
+                f"got {type(self.estimator).__name__}: score the table first"
+            )
+        score = nw.col(self.score_column).cast(nw.Float64)
+        # Engines order NaN above every number, so that NaN > t would be an approval.
+        known = ~score.is_null() & (score >= 0.0) & (score <= 1.0)
+        return nw.when(known).then(score > self.cutoff)
+
+    def _probabilities(self, X: Any) -> Floats:
+        f = self.estimator
+        if isinstance(f, str):
+            values, what = _column(X, f), f"score column {f!r}"
+        elif hasattr(f, "predict_proba"):
+            values, what = f.predict_proba(X), f"{type(f).__name__}.predict_proba"
+        else:
+            values, what = f(X), "the base model"
+        p = _floats(values)
+        bad = int(np.sum(~((p >= 0.0) & (p <= 1.0))))
+        if bad:
+            raise ValueError(
+                f"{what} must give probabilities from 0 to 1, but {bad} of {p.size} values are "
+                "missing or outside. Turn scores into probabilities first, or fill the gaps."
+            )
+        return p
+
+
+def _relative(log_odds: Floats, cutoff: float) -> Floats:
+    return np.clip(log_odds, -CLIP, CLIP) - float(logit(cutoff))
+
+
+def _check_binary(f: Estimator) -> None:
+    classes = getattr(f, "classes_", None)
+    if classes is not None and len(classes) != 2:
+        raise ValueError(
+            f"fairpatch works on two classes, {type(f).__name__} has {len(classes)}: "
+            f"{list(classes)[:10]}"
+        )
+
+
+def _margin(f: Estimator) -> Callable[[Any], Any] | None:
+    """The raw margin of f where that is its log-odds, decided by type and not by data."""
+    if isinstance(f, str) or not hasattr(f, "predict_proba"):
+        return None
+    final = f
+    while hasattr(final, "steps"):  # a Pipeline ends in its classifier
+        final = final.steps[-1][1]
+    kind, package = type(final).__name__, type(final).__module__.partition(".")[0]
+    if package == "sklearn" and kind in _SKLEARN_LOG_ODDS:
+        margin: Callable[[Any], Any] = f.decision_function
+        return margin
+    if final is not f:
+        return None  # boosted trees inside a pipeline: keyword arguments do not reach them
+    boosted: dict[str, Callable[[Any], Any]] = {
+        "XGBClassifier": lambda X: f.predict(X, output_margin=True),
+        "LGBMClassifier": lambda X: f.predict_proba(X, raw_score=True),
+        "CatBoostClassifier": lambda X: f.predict(X, prediction_type="RawFormulaVal"),
+    }
+    return boosted.get(kind)
+
+
+def _column(X: Any, name: str) -> Any:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(
+            f"estimator={name!r} names a score column, so X must be a frame that has it; "
+            f"got {type(X).__name__}"
+        )
+    if name not in frame.columns:
+        raise KeyError(f"no score column {name!r} in X; its columns are {frame.columns}")
+    return frame[name].to_numpy()
+
+
+def _floats(values: Any) -> Floats:
+    """One float64 a row; of two columns (predict_proba), the second."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 2 and array.shape[1] == 2:
+        array = array[:, 1]
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"expected one score a row, got an array of shape {array.shape}")
+    return array

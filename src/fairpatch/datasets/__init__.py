@@ -1,0 +1,42 @@
+"""Real data sets, one file each, and a generator of populations whose truth is known."""
+
+from importlib import import_module
+
+from fairpatch.datasets.dataset import Dataset
+from fairpatch.datasets.population import Population
+
+NAMES = (
+    "acs_income",
+    "adult",
+    "bank_marketing",
+    "census_income_kdd",
+    "communities_crime",
+    "compas",
+    "credit_default",
+    "german_credit",
+    "hmda_boston",
+    "law_school",
+)
+
+__all__ = ["NAMES", "Dataset", "Population", "load"]
+
+
+def load(name: str) -> Dataset:
+    """Load a data set by name, as its source published it: raw columns, no scaling, no one-hot.
+
+    Files are read from the folder in the environment variable ``FAIRPATCH_DATA`` if that is set,
+    else from a cache of the user's, filled from the public source on first use.
+
+    Parameters
+    ----------
+    name : str
+        One of ``fairpatch.datasets.NAMES``.
+
+    Returns
+    -------
+    Dataset
+    """
+    if name not in NAMES:
+        raise ValueError(f"no data set {name!r}; there are: {', '.join(NAMES)}")
+    dataset: Dataset = import_module(f"fairpatch.datasets.{name}").read()
+    return dataset

@@ -1,0 +1,120 @@
+"""Every rate is two sets of cells of the table of counts: the hits, and those they are among.
+
+A cell is (y, decision of f, decision of g), y being 0, 1 or unknown. TPR, accuracy, change rate and
+the others differ in nothing but those two sets.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch.measure import intervals
+from fairpatch.measure.counts import UNKNOWN, Counts
+from fairpatch.measure.estimate import Estimate
+
+Model = Literal["f", "g"]
+Cells = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+_Y, _F, _G = np.ogrid[0:3, 0:2, 0:2]
+_ALL = np.full((3, 2, 2), True)
+
+
+@dataclass(frozen=True, eq=False)
+class Rate:
+    """The share of ``hits`` among ``among``; both are sets of cells of shape (3, 2, 2)."""
+
+    hits: Cells
+    among: Cells
+    nobody: str
+    """What it means that nobody is in ``among``."""
+
+    def per_group(self, counts: Counts) -> tuple[Floats, Floats]:
+        """Hits k and size n of each group; with weights, n is the effective number of rows."""
+        weight = (counts.weight * self.among).sum((1, 2, 3))
+        weight_sq = (counts.weight_sq * self.among).sum((1, 2, 3))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = (counts.weight * (self.hits & self.among)).sum((1, 2, 3)) / weight
+            n = np.where(weight > 0, weight**2 / weight_sq, 0.0)
+        return np.where(n > 0, share * n, 0.0), n
+
+    def of(
+        self,
+        counts: Counts,
+        *,
+        confidence: float = 0.95,
+        method: intervals.Method = "wilson",
+    ) -> Estimate:
+        """The rate over everybody in ``counts``."""
+        k, n = self.per_group(counts.by())
+        if not n.sum():
+            return Estimate.undefined(self.nobody)
+        low, high = intervals.rate(k, n, confidence, method)
+        return Estimate(float(k[0] / n[0]), float(low[0]), float(high[0]))
+
+    def by_group(
+        self,
+        counts: Counts,
+        *,
+        confidence: float = 0.95,
+        method: intervals.Method = "wilson",
+    ) -> dict[str, Estimate]:
+        """The rate in each group."""
+        k, n = self.per_group(counts)
+        low, high = intervals.rate(k, n, confidence, method)
+        return {
+            name: Estimate(float(k[i] / n[i]), float(low[i]), float(high[i]))
+            if n[i] > 0
+            else Estimate.undefined(self.nobody)
+            for i, name in enumerate(counts.group_names)
+        }
+
+
+def _decision(model: Model) -> NDArray[np.int_]:
+    if model not in ("f", "g"):
+        raise ValueError(
+            f"model must be 'f' (the base model) or 'g' (the patched one), got {model!r}"
+        )
+    return _F if model == "f" else _G
+
+
+def selection_rate(model: Model = "g") -> Rate:
+    """P(decision = 1)."""
+    return Rate(_ALL & (_decision(model) == 1), _ALL, "there are no rows")
+
+
+def true_positive_rate(model: Model = "g") -> Rate:
+    """P(decision = 1 | y = 1)."""
+    return Rate(_ALL & (_decision(model) == 1), _ALL & (_Y == 1), "there are no rows with y = 1")
+
+
+def false_positive_rate(model: Model = "g") -> Rate:
+    """P(decision = 1 | y = 0)."""
+    return Rate(_ALL & (_decision(model) == 1), _ALL & (_Y == 0), "there are no rows with y = 0")
+
+
+def correct_rate(model: Model = "g") -> Rate:
+    """P(decision = y)."""
+    return Rate(_ALL & (_decision(model) == _Y), _ALL & (_Y != UNKNOWN), "no row has a label")
+
+
+def base_rate() -> Rate:
+    """P(y = 1)."""
+    return Rate(_ALL & (_Y == 1), _ALL & (_Y != UNKNOWN), "no row has a label")
+
+
+def changed_rate() -> Rate:
+    """P(decision of g != decision of f)."""
+    return Rate(_ALL & (_F != _G), _ALL, "there are no rows")
+
+
+def promoted_rate() -> Rate:
+    """P(f decides 0 and g decides 1)."""
+    return Rate(_ALL & (_F < _G), _ALL, "there are no rows")
+
+
+def demoted_rate() -> Rate:
+    """P(f decides 1 and g decides 0)."""
+    return Rate(_ALL & (_F > _G), _ALL, "there are no rows")

@@ -1,0 +1,120 @@
+"""The audit as data, text and HTML; small groups stay hidden; engines count in place."""
+
+import json
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from fairpatch import audit
+from fairpatch.datasets import Population
+
+HOSTILE = '<script>alert("x")</script>\x1b[31m\u202e'
+
+
+@pytest.fixture(scope="module")
+def people():
+    return Population(p_rule=0.6, accuracy=0.8).sample(20_000, seed=1)
+
+
+def test_every_frame_and_engine_gives_the_same_audit(people):
+    connection = duckdb.connect()
+    connection.register("people", people)
+    tables = [people, people.to_pandas(), pl.from_arrow(people), pl.from_arrow(people).lazy()]
+    audits = [
+        audit(table, "y", sensitive_features=["group"], estimator="score")
+        for table in [*tables, connection.table("people")]
+    ]
+    first = audits[0].to_dict()
+    assert all(found.to_dict() == first for found in audits)
+    json.dumps(first)
+
+
+def test_the_forms_of_sensitive_features_are_the_same(people):
+    frame = people.to_pandas()
+    forms = ["group", ["group"], frame[["group"]], frame["group"], {"group": list(frame["group"])}]
+    texts = {str(audit(frame, "y", sensitive_features=form, estimator="score")) for form in forms}
+    assert len(texts) == 1
+
+
+def test_favourable_names_the_outcome_that_is_compared(people):
+    one, zero = (
+        audit(people, "y", sensitive_features="group", estimator="score", favourable=v)
+        for v in (1, 0)
+    )
+    assert float(one.accuracy) == float(zero.accuracy)
+    assert float(one.selection_rate) == pytest.approx(1 - float(zero.selection_rate))
+    assert "favourable outcome: decision 0" in str(zero)
+    with pytest.raises(ValueError, match="favourable must be 1 or 0"):
+        audit(people, "y", sensitive_features="group", estimator="score", favourable="yes")
+
+
+def small_groups(sizes):
+    s = np.repeat(list(sizes), list(sizes.values()))
+    return audit(
+        pd.DataFrame({"p": np.tile([0.2, 0.8, 0.9], len(s))[: len(s)]}),
+        sensitive_features={"s": s},
+        estimator="p",
+    )
+
+
+def test_small_groups_are_neither_shown_nor_compared():
+    found = small_groups({"big": 60, "other": 40, "tiny": 6, "few": 5})
+    assert "tiny" not in str(found) + found._repr_html_() + json.dumps(found.to_dict())
+    assert "2 groups of fewer than 10 people are not shown" in str(found)
+    assert found.comparisons["s"].compared.groups == (("big",), ("other",))
+    assert [g["people"] for g in found.comparisons["s"].groups] == [60, 40]
+
+
+def test_what_is_hidden_cannot_be_had_by_subtraction():
+    found = small_groups({"big": 60, "other": 40, "tiny": 5})
+    assert [g["people"] for g in found.comparisons["s"].groups] == [60, None]
+    assert "withheld" in str(found)
+
+
+def test_names_from_the_data_are_shown_as_text():
+    frame = pd.DataFrame({"p": np.tile([0.2, 0.8], 20), "y": np.tile([0, 1, 1, 0], 10)})
+    s = np.repeat([HOSTILE, "b" * 10_000], 20)
+    found = audit(frame, "y", sensitive_features={f"s{HOSTILE}": s}, estimator="p")
+    page = found._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    for text in (page, str(found)):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert "b" * 100 not in text
+
+
+def test_without_labels_only_decisions_are_compared():
+    frame = pd.DataFrame({"p": np.tile([0.2, 0.8, 0.9], 20)})
+    found = audit(frame, sensitive_features=np.tile(["a", "b"], 30), estimator="p")
+    assert not found.accuracy.defined
+    assert found.comparisons["sensitive"].metrics["p_rule"].defined
+    assert "undefined" in str(found)
+
+
+def test_several_features_bring_their_intersection():
+    frame = pd.DataFrame({"p": np.tile([0.2, 0.8, 0.9], 40)})
+    s = {"sex": np.tile(["f", "m"], 60), "race": np.repeat(["a", "b"], 60)}
+    found = audit(frame, sensitive_features=s, estimator="p")
+    assert list(found.comparisons) == ["sex", "race", "sex & race"]
+    assert len(found.comparisons["sex & race"].groups) == 4
+
+
+def test_people_with_s_missing_are_said_to_be_left_out():
+    frame = pd.DataFrame({"p": np.tile([0.2, 0.8, 0.9], 20)})
+    s = np.array(["a", "b", None] * 20, dtype=object)
+    found = audit(frame, sensitive_features={"s": s}, estimator="p")
+    assert "People with s missing are not compared." in str(found)
+
+
+def test_a_table_in_an_engine_needs_names(people):
+    table = pl.from_arrow(people).lazy()
+    with pytest.raises(ValueError, match="sensitive_features must be names"):
+        audit(table, "y", sensitive_features=np.ones(3), estimator="score")
+    with pytest.raises(ValueError, match="y must be the name"):
+        audit(table, np.ones(3), sensitive_features="group", estimator="score")
+    with pytest.raises(KeyError, match="no column 'z'"):
+        audit(people, "z", sensitive_features="group", estimator="score")

@@ -1,0 +1,125 @@
+"""f in every form: estimator, callable, score column; never refitted, nobody moved by rounding."""
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from xgboost import XGBClassifier
+
+from fairpatch.base import CLIP, BaseModel
+
+X, Y = make_classification(2_000, n_features=6, flip_y=0.2, random_state=0)
+
+
+def catboost():
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(iterations=30, verbose=False, allow_writing_files=False)
+
+
+MODELS = {
+    "logistic": LogisticRegression,
+    "pipeline": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+    "forest": lambda: RandomForestClassifier(30, random_state=0),
+    "boosting": lambda: GradientBoostingClassifier(n_estimators=20),
+    "hist_boosting": lambda: HistGradientBoostingClassifier(max_iter=20),
+    "xgboost": lambda: XGBClassifier(n_estimators=30, n_jobs=1),
+    "lightgbm": lambda: LGBMClassifier(n_estimators=30, verbose=-1, n_jobs=1),
+    "lightgbm_pipeline": lambda: make_pipeline(
+        StandardScaler(), LGBMClassifier(n_estimators=30, verbose=-1, n_jobs=1)
+    ).set_output(transform="pandas"),
+}
+
+
+@pytest.mark.parametrize("name", [*MODELS, pytest.param("catboost", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cutoff", [0.5, 0.3])
+def test_decisions_and_logits_are_the_models_own(name, cutoff):
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    model = (catboost if name == "catboost" else MODELS[name])().fit(frame, Y)
+    p = model.predict_proba(frame)[:, 1].astype(float)
+    f = BaseModel(model, cutoff)
+    assert np.array_equal(f.decisions(frame), p > cutoff)
+    assert np.allclose(f.scores(frame), p, atol=2e-7)
+    clipped = np.clip(p, 1e-6, 1 - 1e-6)
+    expected = np.log(clipped / (1 - clipped)) - np.log(cutoff / (1 - cutoff))
+    assert np.allclose(f.logits(frame), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_margins_keep_the_tail_that_float32_probabilities_lose():
+    x = np.linspace(-3, 3, 4_000)[:, None]
+    model = XGBClassifier(n_estimators=300, max_depth=2, learning_rate=0.5, n_jobs=1)
+    model.fit(x, (x[:, 0] > 0).astype(int))
+    exact = model.predict(x, output_margin=True).astype(float)
+    inside = np.abs(exact) < CLIP
+    assert np.array_equal(BaseModel(model).logits(x)[inside], exact[inside])
+
+
+@given(st.floats(1e-5, 1 - 1e-5), st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_the_sign_of_f_logit_is_the_decision_to_the_last_bit(cutoff, p):
+    p = np.array([*p, 0.0, 1.0, cutoff, np.nextafter(cutoff, 0), np.nextafter(cutoff, 1)])
+    f = BaseModel(lambda _: p, cutoff)
+    logits = f.logits(None)
+    assert np.isfinite(logits).all()
+    assert np.array_equal(logits > 0, p > cutoff)
+    assert np.array_equal(logits < 0, p < cutoff)
+    assert np.array_equal(f.decisions(None), p > cutoff)
+
+
+@pytest.mark.parametrize("native", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_score_column_of_any_frame(native):
+    frame = native({"x": [1, 2, 3], "p": [0.0, 0.5, 1.0]})
+    assert BaseModel("p").decisions(frame).tolist() == [False, False, True]
+
+
+def test_the_expression_decides_as_the_array_and_leaves_gaps_open():
+    frame = pl.DataFrame({"p": [0.1, 0.6, None, float("nan"), 1.5]})
+    out = nw.from_native(frame).select(d=BaseModel("p", 0.3).decision_expr())
+    assert out["d"].to_list() == [False, True, None, None, None]
+
+
+def test_f_survives_clone_and_is_never_fitted():
+    model = LogisticRegression().fit(X, Y)
+    f = BaseModel(model)
+    assert clone(f) is f
+    assert not hasattr(f, "fit")
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda: BaseModel(3), TypeError, "predict_proba, a callable"),
+        (lambda: BaseModel("p", cutoff=0), ValueError, "cutoff must be a probability"),
+        (lambda: BaseModel("p", cutoff=1.0), ValueError, "cutoff must be a probability"),
+        (lambda: BaseModel("q").scores(pd.DataFrame({"p": [1]})), KeyError, "no score column 'q'"),
+        (lambda: BaseModel("p").scores(np.zeros((2, 2))), TypeError, "X must be a frame"),
+        (lambda: BaseModel("p").scores(pd.DataFrame({"p": [2.0]})), ValueError, "1 of 1 values"),
+        (lambda: BaseModel("p").scores(pd.DataFrame({"p": [None]})), ValueError, "missing or out"),
+        (lambda: BaseModel(lambda X: X).scores(np.zeros((2, 3))), ValueError, "one score a row"),
+        (lambda: BaseModel(len).decision_expr(), TypeError, "name of its score column"),
+        (
+            lambda: BaseModel(LogisticRegression().fit([[0], [1], [2]], [0, 1, 2])),
+            ValueError,
+            "has 3",
+        ),
+        (lambda: BaseModel(SVC().fit(X, Y)), TypeError, "only has predict"),
+    ],
+)
+def test_errors_say_what_to_do(build, error, message):
+    with pytest.raises(error, match=message):
+        build()
