@@ -251,7 +251,7 @@ class Audit:
                 f"Between the groups of {comparison.name}",
                 ["", "value", level],
                 [_metric_row(_METRIC_NAMES[name], metrics[name]) for name in metrics],
-                _notes(metrics, outcome),
+                _notes(metrics),
             )
 
 
@@ -274,7 +274,10 @@ def _group_table(comparison: GroupComparison, favourable: int) -> Table:
         ]
         for g in comparison.groups
     ]
-    notes = []
+    notes = [
+        f"TPR and FPR: share that gets decision {favourable} of those with y = {favourable}, "
+        f"and of those with y = {1 - favourable}."
+    ]
     if comparison.n_hidden:
         few = comparison.n_hidden
         notes.append(
@@ -293,9 +296,9 @@ def _metric_row(name: str, estimate: Estimate) -> list[str]:
     return [name, f"{estimate.value:.3f}", f"{estimate.low:.3f} to {estimate.high:.3f}"]
 
 
-def _notes(metrics: dict[str, Estimate], outcome: str) -> list[str]:
+def _notes(metrics: dict[str, Estimate]) -> list[str]:
     reasons = {m.reason for m in metrics.values() if m.reason}
-    return [f"Rates are of {outcome}.", *(f"Undefined: {reason}." for reason in sorted(reasons))]
+    return [f"Undefined: {reason}." for reason in sorted(reasons)]
 
 
 def _plain(estimate: Estimate) -> dict[str, Any]:
