@@ -9,22 +9,38 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairpatch import datasets as datasets
     from fairpatch import measure as measure
+    from fairpatch import patch as patch
     from fairpatch.base import BaseModel as BaseModel
+    from fairpatch.commod import Commod as Commod
     from fairpatch.measure.audit import Audit as Audit
     from fairpatch.measure.audit import audit as audit
     from fairpatch.measure.counts import Counts as Counts
+    from fairpatch.patch.model import Patch as Patch
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
     "Audit": "fairpatch.measure.audit",
     "BaseModel": "fairpatch.base",
+    "Commod": "fairpatch.commod",
     "Counts": "fairpatch.measure.counts",
+    "Patch": "fairpatch.patch.model",
     "audit": "fairpatch.measure.audit",
 }
-_ROOMS = ("datasets", "measure")
+_ROOMS = ("datasets", "measure", "patch")
 
-__all__ = ["Audit", "BaseModel", "Counts", "__version__", "audit", "datasets", "measure"]
+__all__ = [
+    "Audit",
+    "BaseModel",
+    "Commod",
+    "Counts",
+    "Patch",
+    "__version__",
+    "audit",
+    "datasets",
+    "measure",
+    "patch",
+]
 
 
 def __getattr__(name: str) -> Any:

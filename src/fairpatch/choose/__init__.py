@@ -1,0 +1,1 @@
+"""From training rows to candidates, and from candidates to one patch."""

@@ -1,0 +1,171 @@
+"""Candidates: a whole grid of models trained in one stack, each of them a patch to be.
+
+Joins the two sides: rows are encoded (patch), trained on (learn), and the weights folded back onto
+raw columns (patch). One model is a grid of one.
+"""
+
+import hashlib
+import platform
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from fairpatch.learn.problem import Grid, Problem, Settings
+from fairpatch.learn.train import Callback, Ratios, train
+from fairpatch.measure.sensitive import factorize, named_columns
+from fairpatch.patch import Patch, Provenance
+from fairpatch.patch.encoding import Encoder
+
+Floats = NDArray[np.float64]
+RatioLoss = Literal["uniform", "fisher"]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows to learn from, with f's scores on them."""
+
+    X: Any
+    y: NDArray[np.int64]
+    f_logit: Floats
+    sensitive_features: Any = None
+    sample_weight: Any = None
+    change_cost: Any = None
+    """What a changed decision costs in each row, relative to the others."""
+    cutoff: float = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """M trained models, as matrices for choosing among them and as patches for using one."""
+
+    encoder: Encoder
+    grid: Grid
+    settings: Settings
+    ratios: Ratios
+    cutoff: float
+    provenance: Provenance
+
+    def __len__(self) -> int:
+        return len(self.grid)
+
+    def ratio(self, X: Any) -> Floats:
+        """R of every row by every model: (M, rows)."""
+        weights = np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)
+        offset = (self.ratios.v * self.ratios.b).sum(1, keepdims=True)
+        return np.asarray(1.0 + offset + weights @ self.encoder.transform(X).T)
+
+    def decide(self, X: Any, f_logit: Floats) -> NDArray[np.bool_]:
+        """Decisions of every model: (M, rows)."""
+        r = self.ratio(X)
+        decided = np.where(f_logit > 0, r > 0, (f_logit < 0) & (r < 0))
+        if self.settings.direction == "both":
+            return decided
+        untouched = f_logit > 0 if self.settings.direction == "promote_only" else f_logit <= 0
+        return np.where(untouched, f_logit > 0, decided)
+
+    def patch(self, m: int) -> Patch:
+        """Model m as a patch: concepts by importance, unused ones and unread columns left out."""
+        W, b, v = self.ratios.W[m], self.ratios.b[m], self.ratios.v[m]
+        order = sorted(range(len(v)), key=lambda j: -abs(v[j]))
+        used = [j for j in order if v[j] and (W[j].any() or b[j])]
+        concepts = tuple(
+            self.encoder.fold(W[j], b[j], float(v[j]), f"concept {i + 1}")
+            for i, j in enumerate(used)
+        )
+        read = {name for concept in concepts for name in concept.columns}
+        columns = {f.column.name: f.column for f in self.encoder.features if f.column.name in read}
+        lambdas = {
+            "lambda_fair": self.grid.fair[m],
+            "lambda_ratio": self.grid.ratio[m],
+            "lambda_concepts": self.grid.concepts[m],
+            "seed": self.grid.seeds[m],
+        }
+        settings = {**self.provenance.settings, **lambdas}
+        return Patch(
+            columns=tuple(columns.values()),
+            concepts=concepts,
+            cutoff=self.cutoff,
+            direction=self.settings.direction,
+            provenance=self.provenance.model_copy(update={"settings": settings}),
+        )
+
+
+def train_candidates(
+    rows: Rows,
+    grid: Grid,
+    settings: Settings,
+    *,
+    exclude: Collection[str] = (),
+    ratio_loss: RatioLoss = "uniform",
+    encoder: Encoder | None = None,
+    callbacks: Sequence[Callback] = (),
+) -> Candidates:
+    """Train a grid of models on the rows."""
+    encoder = encoder or Encoder.fit(rows.X, exclude=exclude)
+    names, s = _codes(rows.sensitive_features, len(rows.y))
+    weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")
+    cost = _positive(rows.change_cost, len(rows.y), "change_cost")
+    if ratio_loss == "fisher":  # the local KL(f || g) of a change of r: f_logit^2 p (1 - p)
+        p = 1 / (1 + np.exp(-rows.f_logit - logit(rows.cutoff)))
+        cost = cost * rows.f_logit**2 * p * (1 - p)
+    problem = Problem(
+        Z=encoder.transform(rows.X),
+        f_logit=rows.f_logit,
+        y=rows.y.astype(np.float64),
+        s=s,
+        weight=weight,
+        ratio_weight=cost / max(np.average(cost, weights=weight), 1e-12),
+        offset=float(logit(rows.cutoff)),
+    )
+    provenance = Provenance(
+        settings={**asdict(settings), "ratio_loss": ratio_loss},
+        sensitive_features=tuple(names),
+        training_rows=len(rows.y),
+        base_scores_sha256=hashlib.sha256(rows.f_logit.astype("<f8").tobytes()).hexdigest(),
+        versions={
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("fairpatch", "numpy", "torch")},
+        },
+    )
+    ratios = train(problem, grid, settings, callbacks)
+    return Candidates(encoder, grid, settings, ratios, rows.cutoff, provenance)
+
+
+def _codes(sensitive_features: Any, n: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Names and codes of the sensitive features; -1 where one is missing."""
+    if sensitive_features is None:
+        return [], np.empty((n, 0), np.int64)
+    columns = named_columns(sensitive_features)
+    codes = []
+    for name, column in columns.items():
+        if len(column) != n:
+            raise ValueError(f"sensitive feature {name!r} has {len(column)} rows, X has {n}")
+        values, inverse = factorize(column)
+        order = sorted(
+            (i for i, v in enumerate(values) if v is not None), key=lambda i: str(values[i])
+        )
+        if len(order) < 2:
+            raise ValueError(
+                f"sensitive feature {name!r} has {len(order)} known value, at least 2 are needed "
+                "to compare groups"
+            )
+        if len(order) > 100:
+            raise ValueError(
+                f"sensitive feature {name!r} has {len(order)} values; cut it into bands first"
+            )
+        rank = np.full(len(values), -1)
+        rank[order] = np.arange(len(order))
+        codes.append(rank[inverse])
+    return list(columns), np.stack(codes, 1).astype(np.int64)
+
+
+def _positive(values: Any, n: int, name: str) -> Floats:
+    array = np.ones(n) if values is None else np.asarray(values, np.float64)
+    if array.shape != (n,) or not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise ValueError(f"{name} must be {n} finite numbers, at least 0 and not all 0")
+    return array

@@ -1,0 +1,328 @@
+"""Commod: a base model f in, a patched model g out. A scikit-learn classifier."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, Self
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from fairpatch.base import BaseModel, Estimator
+from fairpatch.choose.candidates import RatioLoss, Rows, train_candidates
+from fairpatch.learn.problem import Direction, Fairness, Grid, Settings
+from fairpatch.learn.progress import ProgressBar
+from fairpatch.learn.train import Callback
+from fairpatch.measure.sensitive import named_columns
+from fairpatch.patch.encoding import Encoder
+from fairpatch.patch.table import Table
+
+Floats = NDArray[np.float64]
+
+
+class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Make a base model fairer by changing few of its decisions, and readably.
+
+    ``fit`` learns a patch r and never touches f: g_logit = r(x) * f_logit. The sensitive features
+    are used in ``fit`` only, never to predict.
+
+    Parameters
+    ----------
+    estimator : fitted classifier, callable, str or None
+        The base model f: anything with ``predict_proba``, a callable X -> probabilities, or the
+        name of a score column of X. It is never refitted and survives ``clone``. None fits a
+        logistic regression on the same columns first, for trying things out.
+    cutoff : float
+        f decides 1 where its probability is above this.
+    fairness : {"demographic_parity", "equalized_odds"}
+        What the patch works towards: decisions independent of S, or so given y.
+    lambda_fair : float
+        How much fairness counts, in units of what f's score tells of S: 0.1 changes little, 10 goes
+        for parity. With 0, no sensitive features are needed.
+    lambda_ratio : float
+        How much staying near f counts.
+    lambda_concepts : float
+        How much few columns and different concepts count.
+    n_concepts : int
+        Concepts the ratio is made of, at most.
+    ratio_loss : {"uniform", "fisher"}
+        Whether every row's change of r counts alike, or by how far it moves the probability.
+    direction : {"both", "promote_only", "demote_only"}
+        Which decisions may change: promote_only never takes a decision of 1 away.
+    exclude : collection of str
+        Columns that the patch must not read. Columns of X that have a sensitive feature's name are
+        excluded in any case.
+    max_rows : int or None
+        Learn from a random sample of at most so many rows: a patch has few parameters.
+    n_steps : int
+        Training steps.
+    random_state : int, RandomState or None
+        Same value, same patch.
+    callbacks : sequence of callable
+        Called after each step with a ``fairpatch.learn.train.Step``.
+    progress : bool
+        Show a progress bar.
+
+    Attributes
+    ----------
+    patch_ : Patch
+        What was learned: readable, storable, applicable anywhere.
+    base_ : BaseModel
+        f with its cut-off.
+    classes_, n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> random = np.random.default_rng(0)
+    >>> s = random.integers(0, 2, 2000)
+    >>> X = random.normal(size=(2000, 3)) + s[:, None] * [1.0, 2.0, 0.0]
+    >>> y = (X[:, 0] + random.normal(size=2000) > 0.5).astype(int)
+    >>> f = LogisticRegression().fit(X, y)
+    >>> g = Commod(f, lambda_fair=3.0, direction="promote_only")
+    >>> g = g.fit(X, y, sensitive_features=s)
+    >>> rates = lambda model: [round(float(model.predict(X[s == v]).mean()), 1) for v in (0, 1)]
+    >>> rates(f), rates(g)
+    ([0.3, 0.7], [0.7, 0.7])
+    """
+
+    def __init__(
+        self,
+        estimator: Estimator = None,
+        *,
+        cutoff: float = 0.5,
+        fairness: Fairness = "demographic_parity",
+        lambda_fair: float = 1.0,
+        lambda_ratio: float = 1.0,
+        lambda_concepts: float = 0.01,
+        n_concepts: int = 3,
+        ratio_loss: RatioLoss = "uniform",
+        direction: Direction = "both",
+        exclude: Collection[str] = (),
+        max_rows: int | None = 100_000,
+        n_steps: int = 300,
+        random_state: Any = 0,
+        callbacks: Sequence[Callback] = (),
+        progress: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.cutoff = cutoff
+        self.fairness = fairness
+        self.lambda_fair = lambda_fair
+        self.lambda_ratio = lambda_ratio
+        self.lambda_concepts = lambda_concepts
+        self.n_concepts = n_concepts
+        self.ratio_loss = ratio_loss
+        self.direction = direction
+        self.exclude = exclude
+        self.max_rows = max_rows
+        self.n_steps = n_steps
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.progress = progress
+
+    def __sklearn_clone__(self) -> Self:
+        """Clone everything but f: what was validated stays fitted."""
+        params = self.get_params(deep=False)
+        kept = {"estimator", "callbacks"}
+        fresh = {k: v if k in kept else clone(v, safe=False) for k, v in params.items()}
+        copy = type(self)(**fresh)
+        if hasattr(self, "_metadata_request"):
+            copy._metadata_request = self._metadata_request
+        return copy
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        change_cost: Any = None,
+    ) -> Self:
+        """Learn the patch.
+
+        Parameters
+        ----------
+        X : frame or array
+            Raw columns: numbers, booleans, strings; gaps are fine.
+        y : labels of two classes.
+        sensitive_features : frame, series, dict or array
+            Any number of features of any number of values; gaps are fine. Needed where
+            ``lambda_fair`` is above 0.
+        sample_weight : weights, optional
+        change_cost : numbers, optional
+            How dear a changed decision is in each row, relative to the others.
+        """
+        _check(self)
+        X = _read(self, X, reset=True)
+        target = self._encode_labels(y)
+        n = Table.of(X).rows
+        if len(target) != n:
+            raise ValueError(f"X has {n} rows, y has {len(target)}")
+        if self.lambda_fair > 0 and sensitive_features is None:
+            raise ValueError(
+                "lambda_fair is above 0, so sensitive_features must be given to fit; "
+                "set lambda_fair=0 to learn without them"
+            )
+        random = _seed(self.random_state)
+        rows = _sample(n, self.max_rows, random)
+        X, target, s, sample_weight, change_cost = (
+            _take(v, rows) for v in (X, target, sensitive_features, sample_weight, change_cost)
+        )
+        hidden = set() if s is None else set(named_columns(s))
+        if isinstance(self.estimator, str):
+            hidden.add(self.estimator)
+        names = Table.of(X).names
+        encoder = Encoder.fit(X, exclude={*self.exclude, *(hidden & set(names))})
+        self.base_ = self._base(encoder, X, target, sample_weight)
+        candidates = train_candidates(
+            Rows(X, target, self.base_.logits(X), s, sample_weight, change_cost, self.cutoff),
+            Grid.of((self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (random,)),
+            Settings(
+                fairness=self.fairness,
+                direction=self.direction,
+                n_concepts=self.n_concepts,
+                n_steps=self.n_steps,
+                random_state=random,
+            ),
+            encoder=encoder,
+            ratio_loss=self.ratio_loss,
+            callbacks=[*self.callbacks, *([ProgressBar()] if self.progress else [])],
+        )
+        self.patch_ = candidates.patch(0)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The patched decision, as a label."""
+        X = self._checked(X)
+        decided = self.patch_.decide(X, self.base_.logits(X))
+        return np.asarray(self.classes_[decided.astype(int)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Patched probabilities; the cut-off still holds."""
+        X = self._checked(X)
+        p = expit(self.patch_.logits(X, self.base_.logits(X)) + logit(self.cutoff))
+        return np.column_stack([1 - p, p])
+
+    def predict_ratio(self, X: Any) -> Floats:
+        """r(x): 1 leaves a person's score as it is, below 0 reverses the decision."""
+        return self.patch_.ratio(self._checked(X))
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "patch_")
+        return _read(self, X, reset=False)
+
+    def _encode_labels(self, y: Any) -> NDArray[np.int64]:
+        if y is None:
+            raise ValueError("Commod requires y to be passed, but the target y is None")
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        self.classes_, target = np.unique(y, return_inverse=True)
+        if len(self.classes_) != 2:
+            raise ValueError(
+                "Only binary classification is supported: fairpatch needs labels of 2 classes, "
+                f"y has {len(self.classes_)} class{'es' * (len(self.classes_) != 1)}"
+            )
+        known = getattr(self.estimator, "classes_", None)
+        if known is not None and list(known) != list(self.classes_):
+            raise ValueError(
+                f"y has the labels {list(self.classes_)}, the estimator was fitted on {list(known)}"
+            )
+        return np.asarray(target, np.int64)
+
+    def _base(self, encoder: Encoder, X: Any, y: NDArray[np.int64], weight: Any) -> BaseModel:
+        if self.estimator is not None:
+            return BaseModel(self.estimator, self.cutoff)
+        model = LogisticRegression().fit(encoder.transform(X), y, sample_weight=weight)
+        return BaseModel(_OnEncoded(encoder, model), self.cutoff)
+
+
+class _OnEncoded:
+    """The stand-in for f where none is given: a logistic regression on the encoded columns."""
+
+    def __init__(self, encoder: Encoder, model: LogisticRegression) -> None:
+        self.encoder = encoder
+        self.model = model
+
+    def predict_proba(self, X: Any) -> Floats:
+        return np.asarray(self.model.predict_proba(self.encoder.transform(X)))
+
+
+def _read(estimator: Commod, X: Any, *, reset: bool) -> Any:
+    """Frames stay frames, everything else becomes a checked array of numbers."""
+    if _is_frame(X):
+        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+
+
+def _is_frame(X: Any) -> bool:
+    """Whether X has columns with names; numbers are positions, as in scikit-learn."""
+    names = getattr(X, "column_names", getattr(X, "columns", ()))
+    return len(names) > 0 and all(isinstance(name, str) for name in names)
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def _sample(n: int, most: int | None, seed: int) -> NDArray[np.intp] | None:
+    """Rows to learn from, or None for all."""
+    if most is None or n <= most:
+        return None
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+
+
+def _take(values: Any, rows: NDArray[np.intp] | None) -> Any:
+    """Some rows of an array or frame, whatever kind it is."""
+    if rows is None or values is None:
+        return values
+    if isinstance(values, dict):
+        return {k: np.asarray(v)[rows] for k, v in values.items()}
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame | nw.Series):
+        return native[rows].to_native()
+    return np.asarray(values)[rows]
+
+
+def _check(estimator: Commod) -> None:
+    """Say what is wrong with a parameter: name, expected, got."""
+    choices = {
+        "fairness": ("demographic_parity", "equalized_odds"),
+        "ratio_loss": ("uniform", "fisher"),
+        "direction": ("both", "promote_only", "demote_only"),
+    }
+    for name, allowed in choices.items():
+        value = getattr(estimator, name)
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {value!r}")
+    for name in ("lambda_fair", "lambda_ratio", "lambda_concepts"):
+        value = getattr(estimator, name)
+        if not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
+            raise ValueError(f"{name} must be a number, at least 0; got {value!r}")
+    for name in ("n_concepts", "n_steps"):
+        value = getattr(estimator, name)
+        if not (isinstance(value, int | np.integer) and value >= 1):
+            raise ValueError(f"{name} must be a whole number, at least 1; got {value!r}")
+    if isinstance(estimator.exclude, str):
+        raise ValueError(f"exclude must be a list of columns; got the string {estimator.exclude!r}")

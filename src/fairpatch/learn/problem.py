@@ -1,0 +1,80 @@
+"""What training is given: arrays, a grid of models, and settings."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Fairness = Literal["demographic_parity", "equalized_odds"]
+Direction = Literal["both", "promote_only", "demote_only"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The training rows. f_logit is relative to the cut-off; ``offset`` is the cut-off's logit."""
+
+    Z: Floats
+    """Encoded features, standardised, (rows, columns)."""
+    f_logit: Floats
+    y: Floats
+    s: NDArray[np.int64]
+    """Codes of the sensitive features, (rows, features); -1 where missing."""
+    weight: Floats
+    ratio_weight: Floats
+    """What a change of r costs in each row, 1 on average (see ``losses.ratio_loss``)."""
+    offset: float = 0.0
+
+    @property
+    def n_values(self) -> list[int]:
+        """How many values each sensitive feature has."""
+        return [int(column.max(initial=-1)) + 1 for column in self.s.T]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """M models: their lambdas and seeds, one entry a model."""
+
+    fair: Sequence[float]
+    ratio: Sequence[float]
+    concepts: Sequence[float]
+    seeds: Sequence[int]
+
+    @classmethod
+    def of(
+        cls,
+        fair: Iterable[float] = tuple(np.geomspace(0.1, 10, 16)),
+        ratio: Iterable[float] = (0.3, 1.0, 2.0),
+        concepts: Iterable[float] = (0.01, 0.03),
+        seeds: Iterable[int] = (0,),
+    ) -> "Grid":
+        """Every combination. The defaults, 96 models, reach from no change to parity."""
+        columns = zip(*product(fair, ratio, concepts, seeds), strict=True)
+        return cls(*(tuple(column) for column in columns))
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How every model of a stack is trained. The defaults serve all ten data sets."""
+
+    fairness: Fairness = "demographic_parity"
+    direction: Direction = "both"
+    n_concepts: int = 3
+    n_steps: int = 300
+    """Minibatch steps, not epochs: the cost does not grow with the rows."""
+    warm_up: int = 10
+    """Steps in which only the adversary learns."""
+    concepts_from: float = 0.0
+    """Gate: the share of the steps after which sparsity and diversity count."""
+    batch_size: int = 256
+    rate: float = 1e-2
+    """Learning rate; that of the ratio falls to 0 along a cosine, so that the models settle."""
+    hidden: int = 16
+    random_state: int = 0
+    """Order of the minibatches, shared by all models of the stack."""

@@ -1,0 +1,207 @@
+"""Algorithm 1: r and h trained against each other, M models at once.
+
+Every parameter has a leading axis of models. Losses are means per model, summed, so gradients stay
+independent and Adam is elementwise: model m of a stack is the same model trained alone. Training is
+in float64, because the game between r and h amplifies rounding: in float32 two stacks of different
+size drift apart by 0.05 on COMPAS, in float64 by 1e-11 (docs/decisions/0003-float64.md).
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fairpatch.learn import adversary as h
+from fairpatch.learn import losses
+from fairpatch.learn import ratio as r
+from fairpatch.learn.optimize import Adam
+from fairpatch.learn.problem import Grid, Problem, Settings
+from fairpatch.learn.scale import gain
+from fairpatch.learn.threads import threads_for
+
+RESCALE_EVERY = 25
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a callback sees: the step, and each model's losses."""
+
+    step: int
+    of: int
+    losses: dict[str, Tensor]
+
+
+Callback = Callable[[Step], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """M trained ratios as arrays: r = 1 + v . (W z + b), concepts of unit variance."""
+
+    W: NDArray[np.float64]
+    b: NDArray[np.float64]
+    v: NDArray[np.float64]
+
+
+def train(
+    problem: Problem,
+    grid: Grid,
+    settings: Settings,
+    callbacks: Sequence[Callback] = (),
+) -> Ratios:
+    """Train every model of the grid on the problem."""
+    largest = len(grid) * settings.batch_size * settings.hidden
+    with threads_for(largest):
+        return _train(problem, grid, settings, callbacks)
+
+
+def _train(
+    problem: Problem, grid: Grid, settings: Settings, callbacks: Sequence[Callback]
+) -> Ratios:
+    fair, lambda_ratio, concepts = (
+        torch.tensor(values, dtype=torch.float64)
+        for values in (grid.fair, grid.ratio, grid.concepts)
+    )
+    given_y = settings.fairness == "equalized_odds"
+    outputs = [k - 1 for k in problem.n_values] if any(grid.fair) else []
+    gains = [
+        gain(problem.f_logit, s, problem.weight, problem.y if given_y else None)
+        for s in problem.s.T[: len(outputs)]
+    ]
+
+    covariance = _covariance(problem)
+    ratio = r.unit_variance(
+        r.start(grid.seeds, settings.n_concepts, problem.Z.shape[1]), covariance
+    )
+    ratio = r.Ratio(*(p.requires_grad_() for p in ratio))
+    adversary = h.start(grid.seeds, 1 + given_y, settings.hidden, sum(outputs))
+    adversary = h.Adversary(*(p.requires_grad_() for p in adversary))
+    descend_ratio = Adam([p.detach() for p in ratio], settings.rate)
+    descend_adversary = Adam([p.detach() for p in adversary], settings.rate)
+
+    total = settings.warm_up + settings.n_steps
+    for step, batch in enumerate(_batches(problem, settings, total)):
+        done = (step - settings.warm_up) / settings.n_steps
+        gated = concepts * (done >= settings.concepts_from)
+        ratios = _directed(r.forward(ratio, batch.Z), batch.f_logit, settings.direction)
+        g_logit = ratios * batch.f_logit
+        terms = {
+            "label": losses.label_loss(g_logit + problem.offset, batch.y, batch.weight),
+            "ratio": lambda_ratio * losses.ratio_loss(ratios, batch.ratio_weight),
+            "diversity": gated * losses.diversity_loss(ratio.W),
+        }
+        if outputs:
+            # One backward pass serves both players: h descends L_S, r ascends it.
+            # h sees g on its own scale: shrinking all scores would hide S and change nothing.
+            size = g_logit.detach().square().mean(1, keepdim=True).sqrt().clamp_min(1e-6)
+            seen = _reverse(g_logit / size, fair[:, None])
+            guess = h.forward(adversary, seen, batch.y if given_y else None)
+            terms["adversary"] = torch.stack(
+                [
+                    losses.adversary_loss(logits, s, w) / unit
+                    for logits, s, w, unit in zip(
+                        torch.split(guess, outputs, -1), batch.s, batch.s_weight, gains, strict=True
+                    )
+                ]
+            ).sum(0)
+        whole = torch.stack(list(terms.values())).sum()
+        players = [*ratio, *adversary] if outputs else [*ratio]
+        gradients = torch.autograd.grad(whole, players)
+        if outputs:
+            descend_adversary.step(gradients[len(ratio) :])
+        if step >= settings.warm_up:
+            descend_ratio.rate = settings.rate * (1 + math.cos(math.pi * done)) / 2
+            descend_ratio.step(gradients[: len(ratio)])
+            descend_ratio.shrink(0, gated[:, None, None])
+            if step % RESCALE_EVERY == 0:
+                _rescale(ratio, covariance)
+        for callback in callbacks:
+            callback(Step(step + 1, total, {k: v.detach() for k, v in terms.items()}))
+    _rescale(ratio, covariance)
+    return Ratios(*(p.detach().numpy() for p in ratio))
+
+
+class _Reverse(torch.autograd.Function):
+    """Identity forwards; backwards the gradient times -lambda_fair: what helps h, r undoes."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, fair: Tensor) -> Tensor:
+        ctx.save_for_backward(fair)
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (fair,) = ctx.saved_tensors
+        return -fair * gradient, None
+
+
+def _reverse(x: Tensor, fair: Tensor) -> Tensor:
+    reversed_: Tensor = _Reverse.apply(x, fair)  # type: ignore[no-untyped-call]
+    return reversed_
+
+
+def _directed(ratios: Tensor, f_logit: Tensor, direction: str) -> Tensor:
+    """promote_only leaves approvals as they are (r = 1), demote_only denials."""
+    if direction == "both":
+        return ratios
+    untouched = f_logit > 0 if direction == "promote_only" else f_logit <= 0
+    return torch.where(untouched, 1.0, ratios)
+
+
+def _rescale(ratio: r.Ratio, covariance: Tensor) -> None:
+    """Give the concepts unit variance again, in place: r stays, and scale cannot cheat L1."""
+    with torch.no_grad():
+        for p, scaled in zip(ratio, r.unit_variance(ratio, covariance), strict=True):
+            p.copy_(scaled)
+
+
+def _covariance(problem: Problem) -> Tensor:
+    share = problem.weight / problem.weight.sum()
+    centred = problem.Z - share @ problem.Z
+    return torch.from_numpy(centred.T @ (centred * share[:, None]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    Z: Tensor
+    f_logit: Tensor
+    y: Tensor
+    weight: Tensor
+    ratio_weight: Tensor
+    s: list[Tensor]
+    s_weight: list[Tensor]
+
+
+def _batches(problem: Problem, settings: Settings, n: int) -> Iterator[_Batch]:
+    """N minibatches, from one shuffle of the rows after another; weights sum to 1 in each."""
+    Z, f_logit, y, s, weight, ratio_weight = (
+        torch.from_numpy(np.ascontiguousarray(a))
+        for a in (
+            problem.Z, problem.f_logit, problem.y, problem.s.T, problem.weight,
+            problem.weight * problem.ratio_weight,
+        )
+    )  # fmt: skip
+    size = min(settings.batch_size, len(y))
+    random = np.random.default_rng(settings.random_state)
+    order = np.empty(0, np.intp)
+    for _ in range(n):
+        if len(order) < size:
+            order = np.concatenate([order, random.permutation(len(y))])
+        rows, order = torch.from_numpy(order[:size]), order[size:]
+        w = weight[rows]
+        total = w.sum()
+        known = [w * (column[rows] >= 0) for column in s]
+        yield _Batch(
+            Z[rows],
+            f_logit[rows],
+            y[rows],
+            w / total,
+            ratio_weight[rows] / total,
+            [column[rows].clamp_min(0) for column in s],
+            [k / k.sum().clamp_min(1e-12) for k in known],
+        )

@@ -1,0 +1,35 @@
+"""Concepts of rows in memory, in numpy. A test holds this equal to the expressions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch.measure.sensitive import factorize
+from fairpatch.patch.parts import CategoryWeight, Column, Concept, NumberWeight
+from fairpatch.patch.table import Table
+
+Floats = NDArray[np.float64]
+
+
+def activation(concept: Concept, columns: Sequence[Column], X: Any) -> Floats:
+    """c(x) of every row: the intercept plus the weights of x's raw values."""
+    table = Table.of(X)
+    by_name = {column.name: column for column in columns}
+    total = np.full(table.rows, concept.intercept)
+    for number in concept.numbers:
+        total += _number(number, table.values(by_name[number.column]))
+    for category in concept.categories:
+        total += _category(category, table.values(by_name[category.column]))
+    return total
+
+
+def _number(part: NumberWeight, values: Floats) -> Floats:
+    return np.where(np.isnan(values), part.missing, part.coefficient * values)
+
+
+def _category(part: CategoryWeight, values: NDArray[Any]) -> Floats:
+    weights = {entry.level: entry.weight for entry in part.levels} | {None: part.missing}
+    found, code = factorize(values)
+    return np.array([weights.get(value, part.other) for value in found] or [0.0])[code]

@@ -1,0 +1,148 @@
+"""Raw columns -> encoded features z for training, and weights on z folded back onto raw columns.
+
+    number:    z = (x - mean) / std, a gap counts as the mean; one more z says that there was a gap
+    category:  one z a level; levels of few rows, or never seen, are the reference and weigh 0
+
+Every z is standardised, so weights compare. After training nothing of this is needed any more: a
+concept W . z + b is the same number as an intercept plus a weight for each raw value (``fold``).
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch.measure.sensitive import Value, factorize
+from fairpatch.patch.parts import CategoryWeight, Column, Concept, LevelWeight, NumberWeight
+from fairpatch.patch.table import Table
+
+Floats = NDArray[np.float64]
+
+MIN_ROWS = 10
+"""A level of fewer rows gets no weight of its own: too few to learn from, and maybe one person."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One encoded feature z of a column."""
+
+    column: Column
+    what: Literal["value", "missing", "level"]
+    level: Value
+    mean: float
+    std: float
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """The encoded features, in the order of z's columns."""
+
+    features: tuple[Feature, ...]
+
+    @classmethod
+    def fit(cls, X: Any, *, exclude: Collection[str] = ()) -> "Encoder":
+        """Learn the encoding of every column of X that is not excluded."""
+        table = Table.of(X)
+        unknown = sorted(set(exclude) - set(table.names))
+        if unknown:
+            raise ValueError(f"exclude names columns that X does not have: {unknown}")
+        features: list[Feature] = []
+        for column in table.columns():
+            if column.name not in exclude:
+                features += _features(column, table.values(column))
+        if not features:
+            raise ValueError(
+                "no column is left for the patch to read: all are excluded or constant"
+            )
+        return cls(tuple(features))
+
+    def transform(self, X: Any) -> Floats:
+        """Encode the rows of X."""
+        table = Table.of(X)
+        Z = np.empty((table.rows, len(self.features)))
+        values: dict[str, Any] = {}
+        for j, feature in enumerate(self.features):
+            name = feature.column.name
+            if name not in values:
+                values = {name: table.values(feature.column)}  # features of a column are neighbours
+                if feature.column.kind == "category":
+                    values = {name: factorize(values[name])}
+            Z[:, j] = (_raw(feature, values[name]) - feature.mean) / feature.std
+        return Z
+
+    def fold(self, W: Floats, b: float, weight: float, name: str) -> Concept:
+        """Write the concept W . z + b as weights on raw columns, without those of weight 0."""
+        intercept = float(b)
+        numbers: dict[str, NumberWeight] = {}
+        levels: dict[str, list[LevelWeight]] = {}
+        gaps: dict[str, float] = {}
+        for w, feature in zip(W, self.features, strict=True):
+            if not w:
+                continue
+            column, slope = feature.column.name, float(w / feature.std)
+            intercept -= slope * feature.mean
+            if feature.what == "value":  # a gap counts as the mean
+                numbers[column] = NumberWeight(
+                    column=column, coefficient=slope, missing=slope * feature.mean
+                )
+            elif feature.what == "level" and feature.level is not None:
+                levels.setdefault(column, []).append(LevelWeight(level=feature.level, weight=slope))
+            else:
+                gaps[column] = slope
+                if feature.column.kind == "category":
+                    levels.setdefault(column, [])
+                else:
+                    numbers.setdefault(
+                        column, NumberWeight(column=column, coefficient=0.0, missing=0.0)
+                    )
+        return Concept(
+            name=name,
+            weight=weight,
+            intercept=intercept,
+            numbers=tuple(
+                n.model_copy(update={"missing": n.missing + gaps.get(c, 0.0)})
+                for c, n in numbers.items()
+            ),
+            categories=tuple(
+                CategoryWeight(column=c, levels=tuple(ls), missing=gaps.get(c, 0.0))
+                for c, ls in levels.items()
+            ),
+        )
+
+
+def _features(column: Column, values: NDArray[Any]) -> list[Feature]:
+    """The encoded features of a column; one that never varies is none."""
+    if column.kind == "number":
+        gap = np.isnan(values)
+        if gap.all():
+            return []
+        candidates: list[tuple[Literal["value", "missing", "level"], Value, Floats]] = [
+            ("value", None, np.where(gap, values[~gap].mean(), values)),
+            ("missing", None, gap.astype(float)),
+        ]
+    else:
+        found, code = factorize(values)
+        size = Counter(code.tolist())
+        keep = [i for i in range(len(found)) if size[i] >= MIN_ROWS]
+        keep.sort(key=lambda i: (found[i] is None, str(found[i])))
+        candidates = [("level", found[i], (code == i).astype(float)) for i in keep]
+    return [
+        Feature(column, what, level, float(z.mean()), float(z.std()))
+        for what, level, z in candidates
+        if z.std() > 1e-12 * max(1.0, float(np.abs(z).max()))
+    ]
+
+
+def _raw(feature: Feature, values: Any) -> Floats:
+    """The feature before it is standardised."""
+    if feature.what == "level":
+        found, code = values
+        is_level = np.array([float(v == feature.level) for v in found] or [0.0])
+        return np.asarray(is_level[code])
+    gap = np.isnan(values)
+    if feature.what == "missing":
+        return np.asarray(gap, np.float64)
+    return np.where(gap, feature.mean, values)

@@ -1,0 +1,44 @@
+"""A patch as a JSON file: read without executing anything, written whole or not at all."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from fairpatch.patch.model import Patch
+
+MAX_BYTES = 50_000_000
+"""A patch is a few kilobytes; what is larger than this is something else."""
+
+
+def save(patch: Patch, path: str | Path) -> Path:
+    """Write the patch as readable JSON. An existing file is replaced only by a complete one."""
+    path = Path(path)
+    text = patch.model_dump_json(indent=2) + "\n"
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    return Path(name).replace(path)
+
+
+def load(path: str | Path) -> Patch:
+    """Read a patch, checked against the schema."""
+    path = Path(path)
+    if path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"{path} is larger than {MAX_BYTES:,} bytes: not a patch")
+    try:
+        return Patch.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, p['loc'])) or 'file'}: {p['msg']}" for p in error.errors()[:5]
+        )
+        raise ValueError(f"{path} is not a patch that this version can read: {problems}") from None
+
+
+def schema() -> str:
+    """The JSON schema of a patch file, for editors and other tools."""
+    return json.dumps(Patch.model_json_schema(), indent=2, sort_keys=True) + "\n"

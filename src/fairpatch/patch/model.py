@@ -1,0 +1,87 @@
+"""The Patch: a small, readable file, and what it does to a base model's scores.
+
+    c_j(x) = intercept + sum of weights of x's raw values      a concept
+    r(x)   = 1 + strength * sum_j weight_j c_j(x)              the ratio
+    g      = r(x) * f_logit                                    the patched score
+
+A decision changes exactly where r < 0, or r = 0 and f approves; at f_logit = 0 nothing changes.
+Reading a patch executes nothing: it is data, checked against a schema.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from fairpatch.patch.arrays import activation
+from fairpatch.patch.parts import Column, Concept, Number, Part, Provenance, merge
+
+Floats = NDArray[np.float64]
+Direction = Literal["both", "promote_only", "demote_only"]
+
+
+class Patch(Part):
+    """A learned correction of a base model: readable, storable, applicable anywhere.
+
+    Examples
+    --------
+    >>> from fairpatch.patch import Column, Concept, NumberWeight
+    >>> patch = Patch(
+    ...     columns=[Column(name="age", kind="number")],
+    ...     concepts=[Concept(name="young", weight=-1.0, intercept=3.0,
+    ...                       numbers=[NumberWeight(column="age", coefficient=-0.1, missing=0.0)])])
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [15.0, 25.0, 45.0]})
+    >>> patch.ratio(people)
+    array([-0.5,  0.5,  2.5])
+    >>> patch.decide(people, f_logit=[-1.0, -1.0, 1.0])
+    array([ True, False,  True])
+    >>> patch.with_strength(0.5).ratio(people)
+    array([0.25, 0.75, 1.75])
+    """
+
+    format: Literal["fairpatch.patch"] = "fairpatch.patch"
+    version: Literal[1] = 1
+    columns: tuple[Column, ...]
+    concepts: tuple[Concept, ...]
+    strength: Annotated[Number, Field(ge=0.0)] = 1.0
+    cutoff: Annotated[Number, Field(gt=0.0, lt=1.0)] = 0.5
+    direction: Direction = "both"
+    provenance: Provenance = Provenance()
+
+    @model_validator(mode="after")
+    def _columns_are_declared(self) -> Self:
+        declared = {column.name for column in self.columns}
+        for concept in self.concepts:
+            undeclared = set(concept.columns) - declared
+            if undeclared:
+                raise ValueError(
+                    f"concept {concept.name!r} reads undeclared columns {sorted(undeclared)}"
+                )
+        return self
+
+    def with_strength(self, strength: float) -> Self:
+        """The same patch turned up or down: 0 is the base model, 1 the patch as learned."""
+        return type(self).model_validate({**dict(self), "strength": strength})
+
+    def ratio(self, X: Any) -> Floats:
+        """r(x) of every row of a frame or array."""
+        return 1.0 + activation(merge(self.concepts, self.strength), self.columns, X)
+
+    def logits(self, X: Any, f_logit: Any) -> Floats:
+        """g_logit = r * f_logit, relative to the cut-off; r = 1 where the direction says so."""
+        f = np.asarray(f_logit, np.float64)
+        return np.where(self._untouched(f), f, self.ratio(X) * f)
+
+    def decide(self, X: Any, f_logit: Any) -> NDArray[np.bool_]:
+        """F's decision, reversed where r says so. No logarithm and no product, so no rounding."""
+        f = np.asarray(f_logit, np.float64)
+        r = self.ratio(X)
+        patched = np.where(f > 0, r > 0, (f < 0) & (r < 0))
+        return np.where(self._untouched(f), f > 0, patched)
+
+    def _untouched(self, f: Floats) -> NDArray[np.bool_]:
+        if self.direction == "promote_only":
+            return f > 0
+        return f <= 0 if self.direction == "demote_only" else np.zeros(f.shape, bool)

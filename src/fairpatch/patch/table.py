@@ -1,0 +1,81 @@
+"""Columns of whatever X is, as numpy: of a frame by name, of an array by position."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch.patch.parts import Column
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of a frame by name, or of an array by position, as numpy."""
+
+    frame: Any
+    array: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, X: Any) -> "Table":
+        """Read X, a frame or a two-dimensional array."""
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            return cls(frame, None)
+        array = np.asarray(X)
+        if array.ndim != 2:
+            raise ValueError(
+                f"X must be a frame or a two-dimensional array, got {array.ndim} dimensions"
+            )
+        return cls(None, array)
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return len(self.frame) if self.array is None else len(self.array)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns; those of an array are x0, x1, ..."""
+        if self.array is None:
+            return list(self.frame.columns)
+        return [f"x{j}" for j in range(self.array.shape[1])]
+
+    def columns(self) -> list[Column]:
+        """The columns with their kinds; a kind that cannot be read is refused with advice."""
+        if self.array is not None:
+            return [Column(name=n, kind="number", position=j) for j, n in enumerate(self.names)]
+        return [Column(name=n, kind=_kind(n, self.frame[n].dtype)) for n in self.names]
+
+    def values(self, column: Column) -> NDArray[Any]:
+        """One column: float64 with NaN for a gap, or plain values with None."""
+        if self.array is not None:
+            if column.position is None:
+                raise TypeError(
+                    f"this patch reads {column.name!r} by name: give it a frame, not an array"
+                )
+            return self.array[:, column.position].astype(np.float64)
+        if column.name not in self.frame.columns:
+            raise KeyError(f"X has no column {column.name!r}, which the patch reads")
+        series = self.frame[column.name]
+        if column.kind == "number":
+            return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
+        return np.asarray(series.to_numpy(), object)
+
+
+def _kind(name: str, dtype: Any) -> Literal["number", "category"]:
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return "number"
+    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) or isinstance(dtype, nw.Enum):
+        return "category"
+    if dtype.is_temporal():
+        raise TypeError(
+            f"column {name!r} is a date or time ({dtype}), which a patch cannot weigh. Turn it "
+            "into a number that means something, such as age in years or days since a fixed day, "
+            "or put it into exclude"
+        )
+    raise TypeError(
+        f"column {name!r} has the type {dtype}; a patch reads numbers, booleans and strings. "
+        "Convert it or put it into exclude"
+    )

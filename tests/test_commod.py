@@ -1,0 +1,255 @@
+"""Commod as users meet it: scikit-learn, raw frames of every kind, every base model."""
+
+import pickle
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from xgboost import XGBClassifier
+
+from fairpatch import Commod, Counts
+from fairpatch.datasets import Population
+from fairpatch.measure import p_rule
+from fairpatch.patch import load, save
+
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "minibatches: a repeated row is drawn "
+    "at other steps than one of double weight, as in SGDClassifier",
+}
+
+
+@parametrize_with_checks(
+    [Commod(lambda_fair=0, n_steps=60)], expected_failed_checks=lambda _: EXPECTED_FAILURES
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def people():
+    table = Population(p_rule=0.5, accuracy=0.8, proxy=2.0).sample(6_000, seed=0).to_pandas()
+    return table.astype({c: "str" for c in table if c.startswith(("cat", "group"))})
+
+
+@pytest.fixture(scope="module")
+def numbers(people):
+    return people[[c for c in people if c.startswith("num")]].fillna(0.0)
+
+
+FAST = {"n_steps": 100, "lambda_fair": 3.0, "lambda_ratio": 0.3}
+
+
+def fitted(people, **options):
+    X = people.drop(columns=["id", "group", "y"])
+    g = Commod("score", **FAST | options)
+    return X, g.fit(X, people["y"], sensitive_features=people["group"])
+
+
+def rule(people, decision):
+    return float(p_rule(Counts.from_arrays(decision=decision, sensitive_features=people["group"])))
+
+
+def test_a_score_column_is_all_that_is_needed_of_f(people):
+    big = people[people["group"].isin(["A", "B"])]
+    X, g = fitted(big, n_steps=300, lambda_fair=10.0)
+    assert rule(big, big["score"] > 0.5) < 0.55
+    assert rule(big, g.predict(X)) > 0.75
+    assert "score" not in {c.name for c in g.patch_.columns}
+
+
+def test_the_file_predicts_as_the_estimator_does(people, tmp_path):
+    X, g = fitted(people)
+    patch = load(save(g.patch_, tmp_path / "patch.json"))
+    f_logit = g.base_.logits(X)
+    p = 1 / (1 + np.exp(-patch.logits(X, f_logit)))
+    assert np.abs(p - g.predict_proba(X)[:, 1]).max() < 1e-12
+    assert np.array_equal(patch.decide(X, f_logit), g.predict(X) == 1)
+    assert np.array_equal(patch.ratio(X), g.predict_ratio(X))
+
+
+def test_the_patch_holds_no_row_and_no_value_of_s(people):
+    _, g = fitted(people.assign(group=people["group"].map("group-{}".format)))
+    text = g.patch_.model_dump_json()
+    assert "group-" not in text
+    assert g.patch_.provenance.sensitive_features == ("group",)
+    assert len(g.patch_.provenance.base_scores_sha256) == 64
+    assert g.patch_.provenance.settings["lambda_fair"] == 3.0
+
+
+def test_every_kind_of_frame_gives_the_same_numbers(people):
+    X = people.drop(columns=["id", "group", "y"])
+    table = pa.Table.from_pandas(X, preserve_index=False)
+    found = [
+        Commod("score", **FAST).fit(frame, people["y"], sensitive_features=people["group"])
+        .predict_proba(frame)
+        for frame in (X, pl.from_pandas(X), table)
+    ]  # fmt: skip
+    assert np.allclose(found[0], found[1], atol=1e-12)
+    assert np.allclose(found[0], found[2], atol=1e-12)
+
+
+def test_an_array_gives_the_numbers_of_its_frame(people, numbers):
+    f = LogisticRegression(max_iter=1000).fit(numbers.to_numpy(), people["y"])
+    s = people["group"].to_numpy()
+    array = Commod(f, **FAST).fit(numbers.to_numpy(), people["y"], sensitive_features=s)
+    same = Commod(lambda X: f.predict_proba(np.asarray(X)), **FAST)
+    frame = same.fit(numbers, people["y"], sensitive_features=s)
+    assert np.allclose(
+        array.predict_proba(numbers.to_numpy()), frame.predict_proba(numbers), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", ["logistic", "forest", "xgboost", "lightgbm", "pipeline"])
+def test_base_models(name, people, numbers):
+    X, y, s = numbers, people["y"], people["group"]
+    model = {
+        "logistic": LogisticRegression(max_iter=5000),
+        "forest": RandomForestClassifier(30, min_samples_leaf=20, random_state=0),
+        "xgboost": XGBClassifier(n_estimators=30, max_depth=3, n_jobs=1),
+        "lightgbm": LGBMClassifier(n_estimators=30, verbose=-1, n_jobs=1),
+        "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+    }[name].fit(X, y)
+    g = Commod(model, **FAST | {"lambda_ratio": 0.1}).fit(X, y, sensitive_features=s)
+    big = people["group"].isin(["A", "B"])
+    before, after = (rule(people[big], m.predict(X)[big]) for m in (model, g))
+    assert after > before + 0.1
+    assert np.array_equal(g.base_.decisions(X), model.predict_proba(X)[:, 1] > 0.5)
+    untouched = Commod(model, n_steps=5, lambda_fair=0).fit(X, y)
+    assert np.array_equal(untouched.predict(X), model.predict(X))
+
+
+def test_f_stays_fitted_through_clone_and_is_never_refitted(people, numbers):
+    f = LogisticRegression(max_iter=5000).fit(numbers, people["y"])
+    coefficients = f.coef_.copy()
+    g = clone(Commod(f, **FAST))
+    assert g.estimator is f
+    g.fit(numbers, 1 - people["y"], sensitive_features=people["group"])
+    assert np.array_equal(f.coef_, coefficients)
+    again = clone(g)
+    assert not hasattr(again, "patch_")
+    assert again.get_params()["lambda_fair"] == 3.0
+
+
+def test_grid_search_and_cross_validation_split_s_too(people, numbers):
+    f = LogisticRegression(max_iter=5000).fit(numbers, people["y"])
+    search = GridSearchCV(Commod(f, n_steps=20), {"lambda_fair": [0.1, 1.0]}, cv=2)
+    search.fit(numbers, people["y"], sensitive_features=people["group"])
+    assert search.best_params_["lambda_fair"] in (0.1, 1.0)
+
+
+def test_metadata_routing_through_a_pipeline(people):
+    X = people[["num_0", "num_2", "cat_0"]]
+    with sklearn.config_context(enable_metadata_routing=True):
+        g = Commod(None, n_steps=20).set_fit_request(sensitive_features=True, sample_weight=True)
+        g = g.set_score_request(sample_weight=True)
+        prepare = make_column_transformer(
+            (OneHotEncoder(sparse_output=False), ["cat_0"]), remainder="passthrough"
+        ).set_output(transform="pandas")
+        pipeline = make_pipeline(prepare, g)
+        weight = np.ones(len(X))
+        pipeline.fit(X, people["y"], sensitive_features=people["group"], sample_weight=weight)
+        assert set(pipeline.predict(X)) <= {0, 1}
+        scores = cross_validate(
+            clone(pipeline), X, people["y"], cv=2,
+            params={"sensitive_features": people["group"], "sample_weight": weight},
+        )  # fmt: skip
+        assert len(scores["test_score"]) == 2
+
+
+def test_exclude_and_the_names_of_s_are_never_read(people):
+    X = people.drop(columns=["id", "y"])  # the group itself is a column of X
+    g = Commod("score", exclude=["num_0"], **FAST)
+    g.fit(X, people["y"], sensitive_features=people[["group"]])
+    read = {c.name for c in g.patch_.columns}
+    assert read
+    assert not read & {"num_0", "group", "score"}
+
+
+def test_promote_only_never_takes_an_approval_away(people):
+    X, g = fitted(people, direction="promote_only", lambda_fair=10.0)
+    before = (people["score"] > 0.5).to_numpy()
+    assert (g.predict(X)[before] == 1).all()
+    assert (g.predict(X)[~before] == 1).any()
+
+
+def test_labels_keep_their_names_and_the_cut_off_holds(people):
+    X = people.drop(columns=["id", "group", "y"])
+    y = np.where(people["y"] == 1, "yes", "no")
+    g = Commod("score", cutoff=0.3, **FAST).fit(X, y, sensitive_features=people["group"])
+    assert g.classes_.tolist() == ["no", "yes"]
+    assert np.array_equal(g.predict(X) == "yes", g.predict_proba(X)[:, 1] > 0.3)
+    assert g.patch_.cutoff == 0.3
+
+
+def test_missing_values_many_groups_and_missing_s(people):
+    assert people["num_1"].isna().any()
+    s = people["group"].where(people.index % 5 > 0, None)
+    X, y = people.drop(columns=["id", "group", "y"]), people["y"]
+    g = Commod("score", **FAST).fit(X, y, sensitive_features=s)
+    assert np.isfinite(g.predict_ratio(X)).all()
+
+
+def test_same_seed_same_patch_and_max_rows_samples(people):
+    _, one = fitted(people, max_rows=2_000)
+    _, two = fitted(people, max_rows=2_000)
+    _, other = fitted(people, max_rows=2_000, random_state=1)
+    assert one.patch_ == two.patch_
+    assert one.patch_.provenance.training_rows == 2_000
+    assert one.patch_.concepts != other.patch_.concepts
+
+
+def test_a_fitted_model_can_be_pickled(people):
+    X, g = fitted(people)
+    assert np.array_equal(pickle.loads(pickle.dumps(g)).predict(X), g.predict(X))
+
+
+def test_progress_and_callbacks(people, capsys):
+    seen = []
+    fitted(people, callbacks=[seen.append], progress=True, n_steps=20)
+    assert len(seen) == 30
+    assert "training: 100%" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fairness": "parity"}, "fairness must be one of demographic_parity, equalized_odds"),
+        ({"direction": "up"}, "direction must be one of both, promote_only"),
+        ({"lambda_ratio": -1}, "lambda_ratio must be a number, at least 0; got -1"),
+        ({"n_concepts": 0}, "n_concepts must be a whole number"),
+        ({"exclude": "num_0"}, "exclude must be a list"),
+        ({"cutoff": 2.0}, "cutoff must be a probability"),
+        ({"exclude": ["nothing"]}, "columns that X does not have"),
+    ],
+)
+def test_wrong_parameters_say_what_was_expected(people, options, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(people, **options)
+
+
+def test_wrong_data_says_what_to_do(people, numbers):
+    y = people["y"]
+    with pytest.raises(ValueError, match="sensitive_features must be given"):
+        Commod().fit(numbers, y)
+    with pytest.raises(ValueError, match="at least 2 are needed"):
+        Commod().fit(numbers, y, sensitive_features=np.zeros(len(y)))
+    with pytest.raises(ValueError, match="has 3 rows, X has 6000"):
+        Commod().fit(numbers, y, sensitive_features=["a", "b", "a"])
+    with pytest.raises(ValueError, match="into bands"):
+        Commod().fit(numbers, y, sensitive_features=np.arange(len(y)))
+    with pytest.raises(ValueError, match="change_cost must be 6000 finite numbers"):
+        Commod().fit(numbers, y, sensitive_features=people["group"], change_cost=[1.0])
+    f = LogisticRegression(max_iter=5000).fit(numbers, y)
+    with pytest.raises(ValueError, match="the estimator was fitted on"):
+        Commod(f).fit(numbers, y + 1, sensitive_features=people["group"])
