@@ -13,7 +13,7 @@ def random_ratio(seed, M=3, k=2, d=4):
     g = torch.Generator().manual_seed(seed)
     return r._replace(
         v=torch.randn(M, k, generator=g, dtype=torch.float64),
-        b=torch.randn(M, k, generator=g, dtype=torch.float64),
+        a=torch.randn(M, 1, generator=g, dtype=torch.float64),
     )
 
 
@@ -27,8 +27,8 @@ def test_forward_is_one_plus_the_weighted_concepts(seed):
     r = random_ratio(seed)
     Z = torch.from_numpy(np.random.default_rng(seed).normal(size=(7, 4)))
     for m in range(3):
-        concepts = Z @ r.W[m].T + r.b[m]
-        assert torch.allclose(ratio.forward(r, Z)[m], 1 + concepts @ r.v[m])
+        concepts = Z @ r.W[m].T
+        assert torch.allclose(ratio.forward(r, Z)[m], 1 + r.a[m] + concepts @ r.v[m])
 
 
 @given(st.integers(0, 1000))

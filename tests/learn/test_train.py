@@ -28,7 +28,7 @@ def problem(n=1_500, d=5, seed=0, groups=2):
 
 
 def ratio_of(ratios, p, m=0):
-    return 1 + (p.Z @ ratios.W[m].T + ratios.b[m]) @ ratios.v[m]
+    return 1 + ratios.a[m] + p.Z @ ratios.W[m].T @ ratios.v[m]
 
 
 def decided(p, r, direction="both"):
@@ -53,7 +53,7 @@ def test_model_m_of_a_stack_equals_the_model_alone(fairness, groups):
         one = Grid([grid.fair[m]], [grid.ratio[m]], [grid.concepts[m]], [grid.seeds[m]])
         alone = train(p, one, settings)
         for mine, theirs in zip(
-            (stack.W, stack.b, stack.v), (alone.W, alone.b, alone.v), strict=True
+            (stack.W, stack.v, stack.a), (alone.W, alone.v, alone.a), strict=True
         ):
             assert np.abs(mine[m] - theirs[0]).max() < 1e-5
 
@@ -129,7 +129,9 @@ def test_rows_with_s_missing_serve_the_other_losses_only():
     p = problem()
     gaps = p.s.copy()
     gaps[::3] = -1
-    some = train(replace(p, s=gaps), Grid.of((3.0,), (0.3,), (0.001,)), QUICK)
+    some = train(
+        replace(p, s=gaps), Grid.of((10.0,), (0.1,), (0.001,)), replace(QUICK, n_steps=300)
+    )
     assert p_rule(p, decided(p, ratio_of(some, p))) > 0.75
     # with every S missing there is nothing to be fair about: the adversary has no weight at all
     none = replace(p, s=np.where(np.arange(len(p.y))[:, None] < 2, p.s, -1))

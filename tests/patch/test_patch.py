@@ -56,12 +56,12 @@ def random_patch(frame, seed=0, k=2, **options):
     W = random.normal(size=(k, len(encoder.features))) * (
         random.random(len(encoder.features)) < 0.7
     )
-    v, b = random.normal(size=k), random.normal(size=k)
-    concepts = tuple(encoder.fold(W[j], b[j], float(v[j]), f"concept {j}") for j in range(k))
+    v, a = random.normal(size=k), random.normal()
+    concepts = tuple(encoder.fold(W[j], float(v[j]), f"concept {j}") for j in range(k))
     read = {c for concept in concepts for c in concept.columns}
     columns = {f.column.name: f.column for f in encoder.features if f.column.name in read}
-    patch = Patch(columns=tuple(columns.values()), concepts=concepts, **options)
-    return patch, encoder, (W, b, v)
+    patch = Patch(columns=tuple(columns.values()), concepts=concepts, offset=a, **options)
+    return patch, encoder, (W, v, a)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -70,11 +70,12 @@ def test_folded_weights_give_the_ratio_of_the_encoding(seed):
     new.loc[0, "job"] = "never seen"
     new.loc[1, "job"] = None
     new.loc[2, "children"] = np.nan  # no gap in training
-    patch, encoder, (W, b, v) = random_patch(train, seed)
+    patch, encoder, (W, v, a) = random_patch(train, seed)
     Z = encoder.transform(new)
-    assert np.allclose(patch.ratio(new), 1 + (Z @ W.T + b) @ v, atol=1e-12, rtol=1e-12)
-    for concept, w, offset in zip(patch.concepts, W, b, strict=True):
-        assert np.allclose(activation(concept, patch.columns, new), Z @ w + offset, atol=1e-12)
+    assert np.allclose(patch.ratio(new), 1 + a + Z @ W.T @ v, atol=1e-12, rtol=1e-12)
+    for concept, w in zip(patch.concepts, W, strict=True):
+        assert np.allclose(activation(concept, patch.columns, new), Z @ w, atol=1e-12)
+        assert abs(activation(concept, patch.columns, train).mean()) < 1e-9
 
 
 def test_rare_and_unseen_levels_are_the_reference():

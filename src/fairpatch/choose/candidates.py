@@ -56,8 +56,7 @@ class Candidates:
     def ratio(self, X: Any) -> Floats:
         """R of every row by every model: (M, rows)."""
         weights = np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)
-        offset = (self.ratios.v * self.ratios.b).sum(1, keepdims=True)
-        return np.asarray(1.0 + offset + weights @ self.encoder.transform(X).T)
+        return np.asarray(1.0 + self.ratios.a + weights @ self.encoder.transform(X).T)
 
     def decide(self, X: Any, f_logit: Floats) -> NDArray[np.bool_]:
         """Decisions of every model: (M, rows)."""
@@ -70,12 +69,11 @@ class Candidates:
 
     def patch(self, m: int) -> Patch:
         """Model m as a patch: concepts by importance, unused ones and unread columns left out."""
-        W, b, v = self.ratios.W[m], self.ratios.b[m], self.ratios.v[m]
+        W, v = self.ratios.W[m], self.ratios.v[m]
         order = sorted(range(len(v)), key=lambda j: -abs(v[j]))
-        used = [j for j in order if v[j] and (W[j].any() or b[j])]
+        used = [j for j in order if v[j] and W[j].any()]
         concepts = tuple(
-            self.encoder.fold(W[j], b[j], float(v[j]), f"concept {i + 1}")
-            for i, j in enumerate(used)
+            self.encoder.fold(W[j], float(v[j]), f"concept {i + 1}") for i, j in enumerate(used)
         )
         read = {name for concept in concepts for name in concept.columns}
         columns = {f.column.name: f.column for f in self.encoder.features if f.column.name in read}
@@ -89,6 +87,7 @@ class Candidates:
         return Patch(
             columns=tuple(columns.values()),
             concepts=concepts,
+            offset=float(self.ratios.a[m, 0]),
             cutoff=self.cutoff,
             direction=self.settings.direction,
             provenance=self.provenance.model_copy(update={"settings": settings}),

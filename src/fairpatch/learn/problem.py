@@ -46,17 +46,23 @@ class Grid:
     @classmethod
     def of(
         cls,
-        fair: Iterable[float] = tuple(np.geomspace(0.1, 10, 16)),
+        fair: Iterable[float] = tuple(np.geomspace(0.1, 100, 20)),
         ratio: Iterable[float] = (0.3, 1.0, 2.0),
         concepts: Iterable[float] = (0.01, 0.03),
         seeds: Iterable[int] = (0,),
     ) -> "Grid":
-        """Every combination. The defaults, 96 models, reach from no change to parity."""
+        """Every combination. The defaults, 120 models, reach from no change to parity."""
         columns = zip(*product(fair, ratio, concepts, seeds), strict=True)
         return cls(*(tuple(column) for column in columns))
 
     def __len__(self) -> int:
         return len(self.seeds)
+
+    def __getitem__(self, models: slice) -> "Grid":
+        """Some of the models."""
+        return Grid(
+            self.fair[models], self.ratio[models], self.concepts[models], self.seeds[models]
+        )
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,8 @@ class Settings:
     batch_size: int = 256
     rate: float = 1e-2
     """Learning rate; that of the ratio falls to 0 along a cosine, so that the models settle."""
+    adversary_rate: float = 2e-2
+    """The adversary learns faster than the ratio, and its rate stays: it has to keep up."""
     hidden: int = 16
     random_state: int = 0
     """Order of the minibatches, shared by all models of the stack."""

@@ -25,6 +25,8 @@ from fairpatch.learn.scale import gain
 from fairpatch.learn.threads import threads_for
 
 RESCALE_EVERY = 25
+CHUNK = 1 << 19
+"""Numbers in the largest tensor of a chunk: 128 models with the default settings."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,11 @@ Callback = Callable[[Step], Any]
 
 @dataclass(frozen=True, eq=False)
 class Ratios:
-    """M trained ratios as arrays: r = 1 + v . (W z + b), concepts of unit variance."""
+    """M trained ratios as arrays: r = 1 + a + v . W z, concepts of unit variance."""
 
     W: NDArray[np.float64]
-    b: NDArray[np.float64]
     v: NDArray[np.float64]
+    a: NDArray[np.float64]
 
 
 def train(
@@ -54,10 +56,18 @@ def train(
     settings: Settings,
     callbacks: Sequence[Callback] = (),
 ) -> Ratios:
-    """Train every model of the grid on the problem."""
-    largest = len(grid) * settings.batch_size * settings.hidden
-    with threads_for(largest):
-        return _train(problem, grid, settings, callbacks)
+    """Train every model of the grid on the problem, chunk by chunk of models.
+
+    A chunk's tensors stay in the processor's cache, and memory does not grow with the grid.
+    """
+    per_model = settings.batch_size * max(settings.hidden, settings.n_concepts)
+    size = max(1, CHUNK // per_model)
+    with threads_for(min(len(grid), size) * per_model):
+        parts = [
+            _train(problem, grid[i : i + size], settings, callbacks)
+            for i in range(0, len(grid), size)
+        ]
+    return Ratios(*(np.concatenate([getattr(p, k) for p in parts]) for k in ("W", "v", "a")))
 
 
 def _train(
@@ -82,7 +92,7 @@ def _train(
     adversary = h.start(grid.seeds, 1 + given_y, settings.hidden, sum(outputs))
     adversary = h.Adversary(*(p.requires_grad_() for p in adversary))
     descend_ratio = Adam([p.detach() for p in ratio], settings.rate)
-    descend_adversary = Adam([p.detach() for p in adversary], settings.rate)
+    descend_adversary = Adam([p.detach() for p in adversary], settings.adversary_rate)
 
     total = settings.warm_up + settings.n_steps
     for step, batch in enumerate(_batches(problem, settings, total)):

@@ -4,7 +4,7 @@
     category:  one z a level; levels of few rows, or never seen, are the reference and weigh 0
 
 Every z is standardised, so weights compare. After training nothing of this is needed any more: a
-concept W . z + b is the same number as an intercept plus a weight for each raw value (``fold``).
+concept W . z is the same number as an intercept plus a weight for each raw value (``fold``).
 """
 
 from collections import Counter
@@ -73,9 +73,9 @@ class Encoder:
             Z[:, j] = (_raw(feature, values[name]) - feature.mean) / feature.std
         return Z
 
-    def fold(self, W: Floats, b: float, weight: float, name: str) -> Concept:
-        """Write the concept W . z + b as weights on raw columns, without those of weight 0."""
-        intercept = float(b)
+    def fold(self, W: Floats, weight: float, name: str) -> Concept:
+        """Write the concept W . z as weights on raw columns, without those of weight 0."""
+        intercept = 0.0
         numbers: dict[str, NumberWeight] = {}
         levels: dict[str, list[LevelWeight]] = {}
         gaps: dict[str, float] = {}

@@ -22,7 +22,7 @@ def ratio_expr(patch: Patch) -> nw.Expr:
     >>> nw.from_native(pl.DataFrame({"a": [1.0, None]})).select(r=ratio_expr(patch))["r"].to_list()
     [3.0, -1.0]
     """
-    whole = merge(patch.concepts, patch.strength)
+    whole = merge(patch.concepts, patch.offset, patch.strength)
     parts = [*map(_number, whole.numbers), *map(_category, whole.categories)]
     return reduce(lambda a, b: a + b, parts, nw.lit(1.0 + whole.intercept))
 

@@ -1,7 +1,7 @@
 """The Patch: a small, readable file, and what it does to a base model's scores.
 
     c_j(x) = intercept + sum of weights of x's raw values      a concept
-    r(x)   = 1 + strength * sum_j weight_j c_j(x)              the ratio
+    r(x)   = 1 + strength * (offset + sum_j weight_j c_j(x))   the ratio
     g      = r(x) * f_logit                                    the patched score
 
 A decision changes exactly where r < 0, or r = 0 and f approves; at f_logit = 0 nothing changes.
@@ -45,6 +45,8 @@ class Patch(Part):
     version: Literal[1] = 1
     columns: tuple[Column, ...]
     concepts: tuple[Concept, ...]
+    offset: Number = 0.0
+    """The average person's ratio, less 1."""
     strength: Annotated[Number, Field(ge=0.0)] = 1.0
     cutoff: Annotated[Number, Field(gt=0.0, lt=1.0)] = 0.5
     direction: Direction = "both"
@@ -67,7 +69,8 @@ class Patch(Part):
 
     def ratio(self, X: Any) -> Floats:
         """r(x) of every row of a frame or array."""
-        return 1.0 + activation(merge(self.concepts, self.strength), self.columns, X)
+        whole = merge(self.concepts, self.offset, self.strength)
+        return 1.0 + activation(whole, self.columns, X)
 
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the cut-off; r = 1 where the direction says so."""

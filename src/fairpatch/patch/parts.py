@@ -49,7 +49,7 @@ class CategoryWeight(Part):
 
 
 class Concept(Part):
-    """A weighted sum of raw values, of unit variance on the training rows."""
+    """A weighted sum of raw values, of mean 0 and variance 1 on the training rows."""
 
     name: str
     weight: Number
@@ -76,9 +76,9 @@ class Provenance(Part):
     versions: dict[str, str] = {}
 
 
-def merge(concepts: Iterable[Concept], strength: float) -> Concept:
-    """The concepts' weighted sum as one concept: r = 1 + merge(concepts, strength)."""
-    intercept = 0.0
+def merge(concepts: Iterable[Concept], offset: float, strength: float) -> Concept:
+    """The offset and the concepts' weighted sum as one concept: r = 1 + merge(...)."""
+    intercept = strength * offset
     numbers: dict[str, NumberWeight] = {}
     categories: dict[str, CategoryWeight] = {}
     for concept in concepts:

@@ -1,0 +1,63 @@
+"""The bench verbs on reduced grids: what they print and write, and figures with tolerances."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fairpatch.bench.__main__ import main
+from fairpatch.bench.segments import quartiles
+from fairpatch.bench.ten import one
+from fairpatch.datasets import NAMES
+from fairpatch.learn.problem import Grid
+
+
+def test_segments_are_closed_as_the_paper_prints_them():
+    dm, accuracy = np.array([0.3429, 0.34290001, 0.1503, 0.0]), np.array([0.723, 0.7229, 0.76, 1.0])
+    fair, acc = quartiles("law_school", "equalized_odds", dm, accuracy)
+    assert fair.tolist() == [2, 1, 4, 4]
+    assert acc.tolist() == [2, 1, 4, 4]
+    fair, _ = quartiles("compas", "demographic_parity", np.array([0.7345, 0.73449]), accuracy[:2])
+    assert fair.tolist() == [2, 1]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("dataset", ["law_school", "compas"])
+def test_table1_changes_about_as_few_decisions_as_the_paper(dataset, tmp_path, capsys):
+    path = tmp_path / "table1.json"
+    assert main(["table1", "--dataset", dataset, "--seeds", "1", "--json", str(path)]) == 0
+    assert "at or below the paper in" in capsys.readouterr().out
+    result = json.loads(path.read_text())
+    assert result["models"] == 270
+    held = [c for c in result["cells"] if c["paper"] is not None and c["models"] >= 5]
+    assert len(held) >= 4
+    for cell in held:
+        assert cell["change_rate"] <= cell["paper"] + 0.015, cell
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("dataset", ["law_school", "compas"])
+def test_table1_whole(dataset, tmp_path):
+    path = tmp_path / "table1.json"
+    main(["table1", "--dataset", dataset, "--json", str(path)])
+    for cell in json.loads(path.read_text())["cells"]:
+        if cell["paper"] is not None and cell["models"]:
+            assert cell["change_rate"] <= cell["paper"] + 0.01, cell
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_a_stack_of_100_costs_at_most_8_times_one(tmp_path):
+    path = tmp_path / "stack.json"
+    main(["stack", "--json", str(path)])
+    assert json.loads(path.read_text())["times_one_alone"] <= 8
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", NAMES)
+def test_every_data_set_trains_with_the_defaults_and_gets_fair(name):
+    """A coarser grid and fewer rows than `python -m fairpatch.bench ten`, same settings."""
+    grid = Grid.of(fair=(1.0, 3.0, 10.0, 30.0, 100.0))
+    result = one(name, grid, max_rows=5_000)
+    assert result["p_rule_best"] >= 0.9
