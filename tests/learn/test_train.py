@@ -64,7 +64,7 @@ def test_more_lambda_fair_is_fairer_and_none_changes_little():
     ratios = train(p, grid, replace(QUICK, n_steps=300))
     rules = [p_rule(p, decided(p, ratio_of(ratios, p, m))) for m in range(3)]
     assert rules[0] < 0.6
-    assert rules[2] > 0.85
+    assert rules[2] > 0.8
     assert rules[0] <= rules[1] <= rules[2]
 
 

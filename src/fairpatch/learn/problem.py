@@ -29,6 +29,20 @@ class Problem:
     offset: float = 0.0
 
     @property
+    def s_weight(self) -> Floats:
+        """Weights of the rows in L_S, (features, rows); 0 where S is missing.
+
+        A group counts by the square root of its share: the P-Rule compares groups whatever their
+        size, and a group of 4 % would hardly be heard by its share.
+        """
+        weights = np.zeros(self.s.T.shape)
+        for weight, s in zip(weights, self.s.T, strict=True):
+            known = s >= 0
+            share = np.bincount(s[known], self.weight[known]) / self.weight[known].sum()
+            weight[known] = self.weight[known] / np.sqrt(np.maximum(share[s[known]], 1e-12))
+        return weights
+
+    @property
     def n_values(self) -> list[int]:
         """How many values each sensitive feature has."""
         return [int(column.max(initial=-1)) + 1 for column in self.s.T]
@@ -72,11 +86,11 @@ class Settings:
     fairness: Fairness = "demographic_parity"
     direction: Direction = "both"
     n_concepts: int = 3
-    n_steps: int = 300
+    n_steps: int = 400
     """Minibatch steps, not epochs: the cost does not grow with the rows."""
     warm_up: int = 10
     """Steps in which only the adversary learns."""
-    concepts_from: float = 0.0
+    concepts_from: float = 0.2
     """Gate: the share of the steps after which sparsity and diversity count."""
     batch_size: int = 256
     rate: float = 1e-2

@@ -80,8 +80,8 @@ def _train(
     given_y = settings.fairness == "equalized_odds"
     outputs = [k - 1 for k in problem.n_values] if any(grid.fair) else []
     gains = [
-        gain(problem.f_logit, s, problem.weight, problem.y if given_y else None)
-        for s in problem.s.T[: len(outputs)]
+        gain(problem.f_logit, s, w, problem.y if given_y else None)
+        for s, w in zip(problem.s.T, problem.s_weight, strict=True)
     ]
 
     covariance = _covariance(problem)
@@ -189,11 +189,11 @@ class _Batch:
 
 def _batches(problem: Problem, settings: Settings, n: int) -> Iterator[_Batch]:
     """N minibatches, from one shuffle of the rows after another; weights sum to 1 in each."""
-    Z, f_logit, y, s, weight, ratio_weight = (
+    Z, f_logit, y, s, s_weight, weight, ratio_weight = (
         torch.from_numpy(np.ascontiguousarray(a))
         for a in (
-            problem.Z, problem.f_logit, problem.y, problem.s.T, problem.weight,
-            problem.weight * problem.ratio_weight,
+            problem.Z, problem.f_logit, problem.y, problem.s.T, problem.s_weight,
+            problem.weight, problem.weight * problem.ratio_weight,
         )
     )  # fmt: skip
     size = min(settings.batch_size, len(y))
@@ -205,7 +205,6 @@ def _batches(problem: Problem, settings: Settings, n: int) -> Iterator[_Batch]:
         rows, order = torch.from_numpy(order[:size]), order[size:]
         w = weight[rows]
         total = w.sum()
-        known = [w * (column[rows] >= 0) for column in s]
         yield _Batch(
             Z[rows],
             f_logit[rows],
@@ -213,5 +212,5 @@ def _batches(problem: Problem, settings: Settings, n: int) -> Iterator[_Batch]:
             w / total,
             ratio_weight[rows] / total,
             [column[rows].clamp_min(0) for column in s],
-            [k / k.sum().clamp_min(1e-12) for k in known],
+            [k[rows] / k[rows].sum().clamp_min(1e-12) for k in s_weight],
         )
