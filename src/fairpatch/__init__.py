@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fairpatch import measure as measure
     from fairpatch import patch as patch
     from fairpatch.base import BaseModel as BaseModel
+    from fairpatch.choose.target import Target as Target
     from fairpatch.commod import Commod as Commod
     from fairpatch.measure.audit import Audit as Audit
     from fairpatch.measure.audit import audit as audit
@@ -25,6 +26,7 @@ _HOME = {
     "Commod": "fairpatch.commod",
     "Counts": "fairpatch.measure.counts",
     "Patch": "fairpatch.patch.model",
+    "Target": "fairpatch.choose.target",
     "audit": "fairpatch.measure.audit",
 }
 _ROOMS = ("datasets", "measure", "patch")
@@ -35,6 +37,7 @@ __all__ = [
     "Commod",
     "Counts",
     "Patch",
+    "Target",
     "__version__",
     "audit",
     "datasets",

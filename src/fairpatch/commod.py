@@ -1,6 +1,8 @@
 """Commod: a base model f in, a patched model g out. A scikit-learn classifier."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import narwhals as nw
@@ -19,10 +21,16 @@ from sklearn.utils.validation import (
 )
 
 from fairpatch.base import BaseModel, Estimator
-from fairpatch.choose.candidates import RatioLoss, Rows, train_candidates
+from fairpatch.choose.candidates import Candidates, RatioLoss, Rows, codes, train_candidates
+from fairpatch.choose.certificate import Certificate
+from fairpatch.choose.certificate import certify as judge
+from fairpatch.choose.choice import certify_choice, choose
+from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.target import Target
 from fairpatch.learn.problem import Direction, Fairness, Grid, Settings
 from fairpatch.learn.progress import ProgressBar
 from fairpatch.learn.train import Callback
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.sensitive import named_columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patch.table import Table
@@ -72,9 +80,20 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Called after each step with a ``fairpatch.learn.train.Step``.
     progress : bool
         Show a progress bar.
+    target : Target or None
+        What must hold instead of lambdas: a whole frontier is trained, the patch with the fewest
+        changes that meets the target is chosen, and certified on rows that nothing else has seen.
+        Replaces ``fairness``, the lambdas and ``direction``.
+    splits : three shares
+        With a target: of the rows, how many to learn from, to choose on, and to certify on. With 0
+        for the last nothing is certified in ``fit``; use ``certify`` on rows of your own.
+    grid : Grid or None
+        With a target: the models to train, 120 by default.
 
     Attributes
     ----------
+    frontier_, choice_, certificate_ : with a target
+        All candidates, the chosen one with what it reaches and the bound, and the verdicts.
     patch_ : Patch
         What was learned: readable, storable, applicable anywhere.
     base_ : BaseModel
@@ -115,6 +134,9 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         callbacks: Sequence[Callback] = (),
         progress: bool = False,
+        target: Target | None = None,
+        splits: tuple[float, float, float] = (0.5, 0.25, 0.25),
+        grid: Grid | None = None,
     ) -> None:
         self.estimator = estimator
         self.cutoff = cutoff
@@ -131,11 +153,14 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.callbacks = callbacks
         self.progress = progress
+        self.target = target
+        self.splits = splits
+        self.grid = grid
 
     def __sklearn_clone__(self) -> Self:
         """Clone everything but f: what was validated stays fitted."""
         params = self.get_params(deep=False)
-        kept = {"estimator", "callbacks"}
+        kept = {"estimator", "callbacks", "target", "grid"}
         fresh = {k: v if k in kept else clone(v, safe=False) for k, v in params.items()}
         copy = type(self)(**fresh)
         if hasattr(self, "_metadata_request"):
@@ -177,10 +202,12 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n = Table.of(X).rows
         if len(target) != n:
             raise ValueError(f"X has {n} rows, y has {len(target)}")
-        if self.lambda_fair > 0 and sensitive_features is None:
+        if sensitive_features is None and (self.lambda_fair > 0 or self.target is not None):
             raise ValueError(
                 "lambda_fair is above 0, so sensitive_features must be given to fit; "
                 "set lambda_fair=0 to learn without them"
+                if self.target is None
+                else "a target compares groups, so sensitive_features must be given to fit"
             )
         random = _seed(self.random_state)
         rows = _sample(n, self.max_rows, random)
@@ -190,25 +217,120 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hidden = set() if s is None else set(named_columns(s))
         if isinstance(self.estimator, str):
             hidden.add(self.estimator)
-        names = Table.of(X).names
-        encoder = Encoder.fit(X, exclude={*self.exclude, *(hidden & set(names))})
-        self.base_ = self._base(encoder, X, target, sample_weight)
-        candidates = train_candidates(
-            Rows(X, target, self.base_.logits(X), s, sample_weight, change_cost, self.cutoff),
-            Grid.of((self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (random,)),
-            Settings(
-                fairness=self.fairness,
-                direction=self.direction,
-                n_concepts=self.n_concepts,
-                n_steps=self.n_steps,
-                random_state=random,
-            ),
-            encoder=encoder,
-            ratio_loss=self.ratio_loss,
-            callbacks=[*self.callbacks, *([ProgressBar()] if self.progress else [])],
+        hidden |= set(
+            self.exclude if self.target is None else (*self.exclude, *self.target.exclude)
+        )
+        encode = partial(_encoder, hidden=hidden, asked=self.exclude)
+        callbacks: list[Callback] = [*self.callbacks]
+        if self.progress:
+            callbacks.append(ProgressBar())
+        if self.target is not None:
+            parts = _split(self.splits, target, s, random)
+            learn, select, certify = (
+                _Part(*(_take(v, rows) for v in (X, target, s, sample_weight, change_cost)))
+                for rows in parts
+            )
+            encoder = encode(learn.X)
+            return self._fit_target(self.target, learn, select, certify, encoder, random, callbacks)
+        everything = _Part(X, target, s, sample_weight, change_cost)
+        grid = Grid.of(
+            (self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (random,)
+        )
+        candidates = self._train(
+            everything, encode(X), grid, self.fairness, self.direction, random, callbacks
         )
         self.patch_ = candidates.patch(0)
         return self
+
+    def _train(
+        self,
+        part: "_Part",
+        encoder: Encoder,
+        grid: Grid,
+        fairness: Fairness,
+        direction: Direction,
+        seed: int,
+        callbacks: Sequence[Callback],
+    ) -> Candidates:
+        self.base_ = self._base(encoder, part.X, part.y, part.sample_weight)
+        return train_candidates(
+            Rows(
+                part.X,
+                part.y,
+                self.base_.logits(part.X),
+                part.sensitive,
+                part.sample_weight,
+                part.change_cost,
+                self.cutoff,
+            ),
+            grid,
+            Settings(
+                fairness=fairness,
+                direction=direction,
+                n_concepts=self.n_concepts,
+                n_steps=self.n_steps,
+                random_state=seed,
+            ),
+            encoder=encoder,
+            ratio_loss=self.ratio_loss,
+            callbacks=callbacks,
+        )
+
+    def _fit_target(
+        self,
+        target: Target,
+        learn: "_Part",
+        select: "_Part",
+        certify: "_Part",
+        encoder: Encoder,
+        seed: int,
+        callbacks: Sequence[Callback],
+    ) -> Self:
+        """Train a frontier, choose on the selection rows, certify on rows that nothing has seen."""
+        grid = self.grid or Grid.of(seeds=(seed,))
+        candidates = self._train(
+            learn, encoder, grid, target.fairness, target.direction, seed, callbacks
+        )
+        f_logit = self.base_.logits(select.X)
+        self.frontier_ = Frontier.trace(candidates, select.X, select.y, f_logit, select.sensitive)
+        counts = Counts.from_arrays(
+            decision=f_logit > 0, y=select.y, sensitive_features=select.sensitive
+        )
+        self.choice_ = choose(self.frontier_, target, counts)
+        self.patch_ = candidates.patch(self.choice_.model).with_strength(self.choice_.strength)
+        self.certificate_ = None
+        if len(certify.y):
+            self.patch_, self.certificate_ = certify_choice(
+                self.patch_,
+                self.frontier_,
+                self.choice_,
+                target,
+                X=certify.X,
+                y=certify.y,
+                f_logit=self.base_.logits(certify.X),
+                sensitive=certify.sensitive,
+            )
+        return self
+
+    def certify(
+        self, X: Any, y: Any, *, sensitive_features: Any, target: Any = None
+    ) -> Certificate:
+        """Judge the fitted patch against a target on rows that it has not seen."""
+        X = self._checked(X)
+        target = target or self.target
+        if target is None:
+            raise ValueError(
+                "there is no target: give one, certify(..., target=Target(p_rule=0.8))"
+            )
+        labels = np.asarray(np.asarray(y) == self.classes_[1], np.int64)
+        f_logit = self.base_.logits(X)
+        counts = Counts.from_arrays(
+            decision=f_logit > 0,
+            new_decision=self.patch_.decide(X, f_logit),
+            y=labels,
+            sensitive_features=sensitive_features,
+        )
+        return judge(counts, target)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The patched decision, as a label."""
@@ -256,6 +378,17 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return BaseModel(_OnEncoded(encoder, model), self.cutoff)
 
 
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some of the rows given to fit."""
+
+    X: Any
+    y: NDArray[np.int64]
+    sensitive: Any
+    sample_weight: Any
+    change_cost: Any
+
+
 class _OnEncoded:
     """The stand-in for f where none is given: a logistic regression on the encoded columns."""
 
@@ -291,6 +424,35 @@ def _sample(n: int, most: int | None, seed: int) -> NDArray[np.intp] | None:
     if most is None or n <= most:
         return None
     return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+
+
+def _encoder(X: Any, *, hidden: Collection[str], asked: Collection[str]) -> Encoder:
+    """The encoding of X without hidden columns; those asked for by name must be there."""
+    return Encoder.fit(X, exclude={*asked, *(set(hidden) & set(Table.of(X).names))})
+
+
+def _split(
+    shares: tuple[float, float, float], y: NDArray[np.int64], sensitive: Any, seed: int
+) -> list[NDArray[np.intp]]:
+    """Rows to learn from, to choose on and to certify on: every group and label in each."""
+    if (
+        len(shares) != 3
+        or min(shares) < 0
+        or not min(shares[:2]) > 0
+        or abs(sum(shares) - 1) > 1e-9
+    ):
+        raise ValueError(
+            f"splits must be three shares that sum to 1, the first two above 0; got {shares!r}"
+        )
+    _, s = codes(sensitive, len(y))
+    _, stratum = np.unique(np.column_stack([s, y]), axis=0, return_inverse=True)
+    random = np.random.default_rng(seed)
+    place = np.empty(len(y))
+    for value in np.unique(stratum):  # spread each stratum evenly over 0 to 1, in random order
+        rows = np.flatnonzero(stratum == value)
+        place[random.permutation(rows)] = (np.arange(len(rows)) + random.random()) / len(rows)
+    part = np.searchsorted(np.cumsum(shares)[:2], place, side="right")
+    return [np.flatnonzero(part == k) for k in range(3)]
 
 
 def _take(values: Any, rows: NDArray[np.intp] | None) -> Any:

@@ -106,7 +106,7 @@ def train_candidates(
 ) -> Candidates:
     """Train a grid of models on the rows."""
     encoder = encoder or Encoder.fit(rows.X, exclude=exclude)
-    names, s = _codes(rows.sensitive_features, len(rows.y))
+    names, s = codes(rows.sensitive_features, len(rows.y))
     weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")
     cost = _positive(rows.change_cost, len(rows.y), "change_cost")
     if ratio_loss == "fisher":  # the local KL(f || g) of a change of r: f_logit^2 p (1 - p)
@@ -135,7 +135,7 @@ def train_candidates(
     return Candidates(encoder, grid, settings, ratios, rows.cutoff, provenance)
 
 
-def _codes(sensitive_features: Any, n: int) -> tuple[list[str], NDArray[np.int64]]:
+def codes(sensitive_features: Any, n: int) -> tuple[list[str], NDArray[np.int64]]:
     """Names and codes of the sensitive features; -1 where one is missing."""
     if sensitive_features is None:
         return [], np.empty((n, 0), np.int64)

@@ -1,0 +1,122 @@
+"""The dial: what one trained ratio does at every strength, exactly, by one sort (METHOD section 4).
+
+    r_s(x) = 1 + s (r(x) - 1)        s = 0 is the base model, s = 1 the patch as trained
+
+A person with r < 1 changes when s passes 1 / (1 - r), and never changes back. So the people in the
+order of those numbers are the whole path: after k of them, the counts are cumulative sums.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The path of one ratio: entry k is the state between two strengths at which somebody changes.
+
+    Attributes
+    ----------
+    strength : a strength inside each stretch; the first is 0, where nobody has changed.
+    positive : decisions of 1 by group and label, (stretches, groups, 2).
+    size : people by group and label, (groups, 2).
+    changed : changed decisions, (stretches,).
+    """
+
+    strength: Floats
+    positive: Ints
+    size: Ints
+    changed: Ints
+    people: int
+    correct: Ints
+
+    @property
+    def change_rate(self) -> Floats:
+        """Share of changed decisions."""
+        return self.changed / self.people
+
+    @property
+    def accuracy(self) -> Floats:
+        """Share of decisions that equal y."""
+        return self.correct / self.people
+
+    @property
+    def rates(self) -> Floats:
+        """Rate of decision 1 by group, (stretches, groups)."""
+        return np.asarray(self.positive.sum(2) / self.size.sum(1))
+
+    @property
+    def p_rule(self) -> Floats:
+        """Lowest rate over highest; NaN where nobody gets 1."""
+        rates = self.rates
+        top = rates.max(1)
+        return np.where(top > 0, rates.min(1) / np.where(top > 0, top, 1.0), np.nan)
+
+    @property
+    def rate_difference(self) -> Floats:
+        """Highest rate less lowest."""
+        return np.asarray(np.ptp(self.rates, axis=1))
+
+    @property
+    def tpr_gap(self) -> Floats:
+        """Largest difference of true positive rates (equal opportunity)."""
+        return self._gap(1)
+
+    @property
+    def mistreatment(self) -> Floats:
+        """DM: TPR gap + FPR gap."""
+        return self._gap(1) + self._gap(0)
+
+    def _gap(self, y: int) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.ptp(self.positive[:, :, y] / self.size[:, y], axis=1))
+
+
+def trace(
+    ratio: Floats,
+    f_logit: Floats,
+    y: Ints,
+    group: Ints,
+    *,
+    direction: str = "both",
+    most: float = np.inf,
+) -> Path:
+    """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
+
+    O(n log n) in the number of people.
+    """
+    n_groups = int(group.max()) + 1
+    approved = f_logit > 0
+    may = (ratio < 1) & (f_logit != 0)
+    if direction == "promote_only":
+        may &= ~approved
+    elif direction == "demote_only":
+        may &= approved
+    with np.errstate(divide="ignore"):
+        at = np.where(may, 1 / (1 - ratio), np.inf)
+    order = np.argsort(at, kind="stable")
+    order = order[at[order] < most]
+    turning = at[order]
+    # A stretch ends where the next person's number is larger; equal numbers change together.
+    last = np.append(turning[1:] > turning[:-1], True) if len(order) else np.empty(0, bool)
+    ends = turning[last]
+    ahead = np.append(ends[1:], min(most, 2 * ends[-1] + 1)) if len(ends) else np.empty(0)
+    strength = np.append(0.0, (ends + ahead) / 2)
+
+    step = np.where(approved, -1, 1)  # a change takes an approval away, or gives one
+    positive = np.zeros((len(strength), n_groups, 2), np.int64)
+    size = np.zeros((n_groups, 2), np.int64)
+    for g in range(n_groups):
+        for label in (0, 1):
+            here = (group == g) & (y == label)
+            size[g, label] = here.sum()
+            moves = np.where(here[order], step[order], 0).cumsum()[last]
+            positive[:, g, label] = (here & approved).sum() + np.append(0, moves)
+    gained = np.where((y == 1) == approved, -1, 1)[order].cumsum()[last]
+    correct = ((y == 1) == approved).sum() + np.append(0, gained)
+    changed = np.append(0, np.flatnonzero(last) + 1)
+    return Path(strength, positive, size, changed, len(y), correct)

@@ -1,0 +1,96 @@
+"""The frontier: every candidate with its dial, on rows that it was not trained on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch.choose.candidates import Candidates, codes
+from fairpatch.choose.dial import Path, trace
+from fairpatch.choose.target import Target
+
+Floats = NDArray[np.float64]
+
+STRONGEST = 3.0
+"""The dial is tried up to this strength: a weak patch turned up is a patch too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """The paths of all candidates on the selection rows, one for each sensitive feature."""
+
+    candidates: Candidates
+    paths: list[dict[str, Path]]
+    """By candidate, then by feature."""
+
+    @classmethod
+    def trace(
+        cls, candidates: Candidates, X: Any, y: NDArray[np.int64], f_logit: Floats, sensitive: Any
+    ) -> "Frontier":
+        """Follow every candidate's dial."""
+        names, s = codes(sensitive, len(y))
+        direction = candidates.settings.direction
+        return cls(
+            candidates,
+            [
+                {
+                    name: trace(r, f_logit, y, group, direction=direction, most=STRONGEST)
+                    for name, group in zip(names, s.T, strict=True)
+                }
+                for r in candidates.ratio(X)
+            ],
+        )
+
+    def met(self, m: int, target: Target, *, changes: bool = True) -> NDArray[np.bool_]:
+        """Along candidate m's dial: where the target is met."""
+        wanted = target.requirements if changes else target.fairness_requirements
+        by_feature = [r.met(path) for path in self.paths[m].values() for r in wanted]
+        return np.asarray(np.logical_and.reduce(by_feature))
+
+    def records(self) -> list[dict[str, Any]]:
+        """One record a candidate as trained (strength 1): its settings and metrics."""
+        grid, W = self.candidates.grid, self.candidates.ratios.W
+        found = []
+        for m, by_feature in enumerate(self.paths):
+            first = next(iter(by_feature.values()))
+            k = int(np.searchsorted(first.strength, 1.0, side="right")) - 1
+            metrics = {
+                name: {
+                    "p_rule": float(path.p_rule[k]),
+                    "demographic_parity_difference": float(path.rate_difference[k]),
+                    "disparate_mistreatment": float(path.mistreatment[k]),
+                }
+                for name, path in by_feature.items()
+            }
+            found.append(
+                {
+                    "model": m,
+                    "lambda_fair": grid.fair[m],
+                    "lambda_ratio": grid.ratio[m],
+                    "lambda_concepts": grid.concepts[m],
+                    "seed": grid.seeds[m],
+                    "accuracy": float(first.accuracy[k]),
+                    "change_rate": float(first.change_rate[k]),
+                    "concepts": int((W[m] != 0).any(-1).sum()),
+                    "metrics": metrics,
+                }
+            )
+        return found
+
+    def pareto(self) -> NDArray[np.bool_]:
+        """Candidates that none other beats in fairness, accuracy and changes at once."""
+        rows = np.array(
+            [
+                [
+                    min(v["p_rule"] for v in r["metrics"].values()),
+                    r["accuracy"],
+                    -r["change_rate"],
+                ]
+                for r in self.records()
+            ]
+        )
+        beaten = [
+            bool(((rows >= row).all(1) & (rows > row).any(1)).any()) for row in np.nan_to_num(rows)
+        ]
+        return ~np.array(beaten)

@@ -1,0 +1,89 @@
+"""The dial's path against brute force: applying the ratio at each strength."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairpatch.choose.dial import trace
+from fairpatch.measure import (
+    Counts,
+    accuracy,
+    change_rate,
+    demographic_parity_difference,
+    disparate_mistreatment,
+    p_rule,
+    tpr_gap,
+)
+from fairpatch.patch import Column, Concept, NumberWeight, Patch
+
+PERSON = st.tuples(
+    st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.3, 0.9, 1.0, 1.5]),  # r, with ties and edges
+    st.sampled_from([-1.0, 0.0, 2.0]),  # f_logit
+    st.integers(0, 1),
+    st.integers(-1, 2),
+)
+WEIGHT = NumberWeight(column="x0", coefficient=1.0, missing=0.0)
+PATCH = Patch(
+    columns=[Column(name="x0", kind="number", position=0)],
+    concepts=[Concept(name="c", weight=1.0, intercept=0.0, numbers=[WEIGHT])],
+)
+
+
+@given(
+    st.lists(PERSON, min_size=1, max_size=25),
+    st.sampled_from(["both", "promote_only", "demote_only"]),
+)
+def test_every_stretch_of_the_path_equals_applying_the_patch(people, direction):
+    r, f, y, group = (np.array(column) for column in zip(*people, strict=True))
+    path = trace(r, f, y, group, direction=direction)
+    patch = PATCH.model_copy(update={"direction": direction})
+    assert path.strength[0] == 0
+    assert (np.diff(path.strength) > 0).all()
+    for k, s in enumerate(path.strength):
+        decided = patch.with_strength(s).decide((r - 1)[:, None], f)
+        assert path.changed[k] == (decided != (f > 0)).sum()
+        assert path.correct[k] == (decided == (y == 1)).sum()
+        for g in range(group.max() + 1):
+            for label in (0, 1):
+                here = (group == g) & (y == label)
+                assert path.positive[k, g, label] == decided[here].sum()
+    # nobody changes between the strengths that the path does not list
+    fine = np.linspace(0, path.strength[-1], 200)
+    seen = {
+        int((patch.with_strength(s).decide((r - 1)[:, None], f) != (f > 0)).sum()) for s in fine
+    }
+    inside = {int(c) for c in path.changed}
+    on_the_edge = {
+        int((patch.with_strength(1 / (1 - v)).decide((r - 1)[:, None], f) != (f > 0)).sum())
+        for v in r[r < 1]
+    }
+    assert seen <= inside | on_the_edge
+
+
+def test_metrics_of_the_path_equal_the_metrics_of_counts():
+    random = np.random.default_rng(0)
+    n = 400
+    r, f = random.normal(0.5, 1, n), random.normal(size=n)
+    y, group = random.integers(0, 2, n), random.integers(0, 3, n)
+    path = trace(r, f, y, group)
+    for k in range(0, len(path.strength), 37):
+        decided = PATCH.with_strength(path.strength[k]).decide((r - 1)[:, None], f)
+        counts = Counts.from_arrays(
+            decision=f > 0, new_decision=decided, y=y, sensitive_features=group
+        )
+        assert path.p_rule[k] == pytest.approx(float(p_rule(counts)))
+        assert path.rate_difference[k] == pytest.approx(
+            float(demographic_parity_difference(counts))
+        )
+        assert path.tpr_gap[k] == pytest.approx(float(tpr_gap(counts)))
+        assert path.mistreatment[k] == pytest.approx(float(disparate_mistreatment(counts)))
+        assert path.accuracy[k] == pytest.approx(float(accuracy(counts)))
+        assert path.change_rate[k] == pytest.approx(float(change_rate(counts)))
+
+
+def test_most_ends_the_path():
+    r, f = np.array([0.5, -1.0]), np.array([1.0, 1.0])
+    path = trace(r, f, np.array([0, 1]), np.array([0, 1]), most=1.0)
+    assert path.changed.tolist() == [0, 1]
+    assert path.strength[-1] < 1.0

@@ -1,0 +1,243 @@
+"""Targets: met on the selection rows to the person, certified soundly, or an honest no."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from fairpatch import Commod, Counts, Target, audit
+from fairpatch.choose.certificate import certify, score_test
+from fairpatch.choose.choice import TargetNotReachedError
+from fairpatch.commod import _split
+from fairpatch.datasets import Population
+from fairpatch.learn.problem import Grid
+
+TWO = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+QUICK = {"grid": Grid.of((1.0, 3.0, 10.0), (0.3, 1.0), (0.01,)), "n_steps": 150}
+
+
+def table(rows=12_000, seed=0, **options):
+    options = {"p_rule": 0.6, "accuracy": 0.8, "proxy": 2.0, "groups": TWO} | options
+    return Population(**options).sample(rows, seed=seed).to_pandas()
+
+
+@pytest.fixture(scope="module")
+def people():
+    return table()
+
+
+def fitted(people, target, **options):
+    X = people.drop(columns=["id", "group", "y"])
+    g = Commod("score", target=target, **QUICK | options)
+    return X, g.fit(X, people["y"], sensitive_features=people["group"])
+
+
+def test_the_choice_meets_the_target_to_within_one_person(people):
+    _, g = fitted(people, Target(p_rule=0.8))
+    value = g.choice_.metrics["group"]["p_rule"]
+    path = g.frontier_.paths[g.choice_.model]["group"]
+    k = int(np.searchsorted(path.strength, g.choice_.strength))
+    assert value >= 0.8
+    assert path.p_rule[k - 1] < 0.8  # one stretch of the dial less is not enough
+    assert path.changed[k] - path.changed[k - 1] == 1
+
+
+def test_no_other_candidate_meets_it_with_fewer_changes(people):
+    target = Target(p_rule=0.8)
+    _, g = fitted(people, target)
+    for m, paths in enumerate(g.frontier_.paths):
+        met = np.flatnonzero(g.frontier_.met(m, target))
+        if len(met):
+            assert paths["group"].change_rate[met[0]] >= g.choice_.change_rate
+    assert g.choice_.bound.change_rate <= g.choice_.change_rate
+    assert re.search(r"no method could do it with fewer than \d", str(g.choice_))
+
+
+def test_prefer_accuracy_gives_more_of_it(people):
+    _, few = fitted(people, Target(p_rule=0.8))
+    _, accurate = fitted(people, Target(p_rule=0.8, prefer=("accuracy", "changes")))
+    assert accurate.choice_.accuracy >= few.choice_.accuracy
+    assert accurate.choice_.change_rate >= few.choice_.change_rate
+
+
+def test_a_certified_patch_holds_on_new_people(people):
+    X, g = fitted(people, Target(p_rule=0.8))
+    assert g.certificate_.word == "certified"
+    new = table(60_000, seed=99)
+    fresh = g.certify(
+        new.drop(columns=["id", "group", "y"]), new["y"], sensitive_features=new["group"]
+    )
+    assert fresh.word == "certified"
+    found = audit(X, people["y"], sensitive_features=people["group"], estimator=g)
+    assert float(found.comparisons["group"].metrics["p_rule"]) > 0.8
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        Target(demographic_parity_difference=0.1),
+        Target(disparate_mistreatment=0.15),
+        Target(equal_opportunity_difference=0.08),
+        Target(p_rule=0.75, max_changes=0.2, direction="promote_only"),
+    ],
+)
+def test_other_targets_are_met_on_the_selection_rows(people, target):
+    _, g = fitted(people, target)
+    for requirement in target.fairness_requirements:
+        value = g.choice_.metrics["group"][requirement.name]
+        assert value >= 0.75 if requirement.at_least else value <= requirement.limit
+    assert g.patch_.direction == target.direction
+
+
+def test_several_sensitive_features_must_all_meet_it(people):
+    random = np.random.default_rng(0)
+    other = np.where(people["num_3"] + random.normal(0, 5, len(people)) > 50, "x", "y")
+    X = people.drop(columns=["id", "group", "y"])
+    s = people[["group"]].assign(other=other)
+    g = Commod("score", target=Target(p_rule=0.75), **QUICK).fit(
+        X, people["y"], sensitive_features=s
+    )
+    assert set(g.choice_.metrics) == {"group", "other"}
+    assert min(v["p_rule"] for v in g.choice_.metrics.values()) >= 0.75
+
+
+def test_a_target_out_of_reach_says_what_could_be_had(people):
+    with pytest.raises(TargetNotReachedError) as no:
+        fitted(people, Target(p_rule=0.8, max_changes=0.005))
+    text = str(no.value)
+    more = float(re.search(r"max_changes=([\d.]+)", text)[1])
+    less = float(re.search(r"best P-Rule within the rest is ([\d.]+)", text)[1])
+    # both relaxations that it names are true
+    _, g = fitted(people, Target(p_rule=0.8, max_changes=more))
+    assert g.choice_.change_rate <= more
+    _, g = fitted(people, Target(p_rule=less - 0.001, max_changes=0.005))
+    assert g.choice_.change_rate <= 0.005
+
+
+def test_exclude_and_splits_of_the_target(people):
+    _, g = fitted(people, Target(p_rule=0.7, exclude=["num_0"]), splits=(0.6, 0.4, 0.0))
+    assert "num_0" not in {c.name for c in g.patch_.columns}
+    assert g.certificate_ is None
+
+
+def test_splits_share_every_group_and_label_and_no_row():
+    random = np.random.default_rng(0)
+    y, s = (
+        random.integers(0, 2, 1_000),
+        random.choice(["a", "b", "rare"], 1_000, p=[0.7, 0.28, 0.02]),
+    )
+    parts = _split((0.5, 0.25, 0.25), y, s, 0)
+    assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(1_000))
+    for rows, share in zip(parts, (0.5, 0.25, 0.25), strict=True):
+        assert len(rows) == pytest.approx(1_000 * share, abs=6)
+        assert {(v, label) for v in "ab" for label in (0, 1)} <= set(
+            zip(s[rows], y[rows], strict=True)
+        )
+        assert "rare" in s[rows]
+    with pytest.raises(ValueError, match="three shares that sum to 1"):
+        _split((0.5, 0.5, 0.5), y, s, 0)
+
+
+def test_the_frontier_as_records(people):
+    _, g = fitted(people, Target(p_rule=0.8))
+    records = g.frontier_.records()
+    assert len(records) == 6
+    assert {"lambda_fair", "accuracy", "change_rate", "metrics"} <= set(records[0])
+    best = g.frontier_.pareto()
+    assert 1 <= best.sum() <= 6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "a target needs p_rule"),
+        ({"max_changes": 0.1}, "a target needs p_rule"),
+        ({"p_rule": 1.2}, "p_rule must be a number from 0 to 1"),
+        ({"p_rule": 0.8, "confidence": 95}, "confidence must be above 0.5"),
+        ({"p_rule": 0.8, "prefer": ("speed",)}, "prefer must order"),
+    ],
+)
+def test_impossible_targets_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        Target(**options)
+
+
+def test_the_score_test_is_the_textbooks_at_tau_one():
+    """At tau = 1 Koopman's constraint is the pooled rate: the two-sample z test."""
+    k1, n1, k2, n2 = 45, 100, 60, 110
+    pooled = (k1 + k2) / (n1 + n2)
+    z = (k1 / n1 - k2 / n2) / np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
+    assert score_test(k1, n1, k2, n2, 1.0) == pytest.approx(z)
+    assert score_test(0, 10, 0, 10, 0.8) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("n_d", "n_a", "p_a"), [(133, 414, 0.6), (400, 400, 0.5), (60, 2_000, 0.3)]
+)
+def test_a_population_at_the_edge_is_certified_at_most_as_often_as_promised(n_d, n_a, p_a):
+    random = np.random.default_rng(0)
+    trials = 20_000
+    k_d, k_a = random.binomial(n_d, 0.8 * p_a, trials), random.binomial(n_a, p_a, trials)
+    z = np.array([score_test(a, n_d, b, n_a, 0.8) for a, b in zip(k_d, k_a, strict=True)])
+    rate = (z >= norm.isf(0.05)).mean()
+    assert rate <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / trials) + 0.005
+    assert rate > 0.02  # and the test is not idle
+
+
+def people_of(k, n):
+    decision = np.concatenate([np.repeat([1, 0], [a, b - a]) for a, b in zip(k, n, strict=True)])
+    return Counts.from_arrays(
+        decision=decision, y=decision, sensitive_features=np.repeat(np.arange(len(n)), n)
+    )
+
+
+def test_three_verdicts_and_how_many_people_would_do():
+    target = Target(p_rule=0.8)
+    assert certify(people_of([480, 500], [1000, 1000]), target).word == "certified"
+    assert certify(people_of([300, 500], [1000, 1000]), target).word == "refuted"
+    few = certify(people_of([45, 50], [100, 100]), target).verdicts[0]
+    assert few.word == "too few data"
+    # METHOD section 9: 0.9 against 0.8 at rates near 0.5 needs about 1,000 people a group
+    assert few.people_needed == pytest.approx(2_000, rel=0.15)
+    edge = certify(people_of([40, 50], [100, 100]), target).verdicts[0]
+    assert edge.people_needed is None
+    text = str(certify(people_of([45, 50], [100, 100]), target))
+    assert "too few data" in text
+    assert f"{few.people_needed:,}" in text
+
+
+def test_changes_are_certified_by_clopper_pearson():
+    decision = np.zeros(1_000, int)
+    changed = decision.copy()
+    changed[:10] = 1
+    counts = Counts.from_arrays(
+        decision=decision, new_decision=changed, y=decision, sensitive_features=np.arange(1_000) % 2
+    )
+    words = {
+        m: certify(counts, Target(p_rule=0.1, max_changes=m)).verdicts[-1].word
+        for m in (0.03, 0.012, 0.002)
+    }
+    assert words == {0.03: "certified", 0.012: "too few data", 0.002: "refuted"}
+
+
+@pytest.mark.slow
+def test_certificates_are_valid_over_many_fits():
+    """500 fits on fresh samples: certified patches that violate the target in the population."""
+    truth = table(200_000, seed=10_000, p_rule=0.6, proxy=1.0)
+    X, s = truth.drop(columns=["id", "group", "y"]), truth["group"].to_numpy()
+    certified = violating = 0
+    for seed in range(500):
+        sample = table(3_000, seed=seed, proxy=1.0)
+        try:
+            _, g = fitted(sample, Target(p_rule=0.8), n_steps=80, random_state=seed)
+        except TargetNotReachedError:
+            continue
+        if g.certificate_.word == "certified":
+            decided = g.predict(X)
+            rates = [decided[s == v].mean() for v in ("a", "b")]
+            certified += 1
+            violating += min(rates) / max(rates) < 0.8
+    print(f"certified {certified} of 500, violating {violating}")  # noqa: T201 the power beside it
+    assert certified >= 50
+    assert violating / certified <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / certified)
