@@ -115,6 +115,17 @@ def test_a_target_out_of_reach_says_what_could_be_had(people):
     assert g.choice_.change_rate <= 0.005
 
 
+def test_displacement_is_measured_and_can_be_bounded(people):
+    X, g = fitted(people, Target(p_rule=0.8), splits=(0.5, 0.5, 0.0))
+    moved = np.abs(g.predict_proba(X)[:, 1] - people["score"]).mean()
+    assert g.choice_.displacement == pytest.approx(moved, rel=0.1)
+    with pytest.raises(TargetNotReachedError, match="max_displacement=") as no:
+        fitted(people, Target(p_rule=0.8, max_displacement=0.001), splits=(0.5, 0.5, 0.0))
+    enough = float(re.search(r"with max_displacement=([\d.]+)", str(no.value))[1])
+    _, g = fitted(people, Target(p_rule=0.8, max_displacement=enough), splits=(0.5, 0.5, 0.0))
+    assert g.choice_.displacement <= enough
+
+
 def test_exclude_and_splits_of_the_target(people):
     _, g = fitted(people, Target(p_rule=0.7, exclude=["num_0"]), splits=(0.6, 0.4, 0.0))
     assert "num_0" not in {c.name for c in g.patch_.columns}

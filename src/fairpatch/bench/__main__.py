@@ -1,11 +1,11 @@
-"""python -m fairpatch.bench table1 | stack | ten [--json FILE]."""
+"""python -m fairpatch.bench table1 | stack | ten | target [--json FILE]."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from fairpatch.bench import stack, table1, ten
+from fairpatch.bench import stack, table1, target, ten
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -25,10 +25,17 @@ def main(argv: list[str] | None = None) -> int:
     two.add_argument("--dataset", choices=["law_school", "compas"], default="law_school")
     two.add_argument("--models", type=int, default=100)
     verbs.add_parser("ten", help=ten.__doc__)
+    ask = verbs.add_parser("target", help=target.__doc__)
+    ask.add_argument("--seeds", type=int, default=20)
+    ask.add_argument("--p-rule", type=float, default=0.8)
+    ask.add_argument("--direction", choices=["both", "promote_only", "demote_only"], default="both")
+    ask.add_argument("--datasets", nargs="+", default=target.DATASETS)
     for verb in verbs.choices.values():
         verb.add_argument("--json", type=Path, help="write the result here")
     options = vars(parser.parse_args(argv))
-    experiment = {"table1": table1, "stack": stack, "ten": ten}[options.pop("verb")]
+    experiment = {"table1": table1, "stack": stack, "ten": ten, "target": target}[
+        options.pop("verb")
+    ]
     path = options.pop("json")
     result = experiment.run(**options)
     sys.stdout.write(experiment.show(result) + "\n")

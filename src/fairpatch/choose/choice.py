@@ -29,6 +29,8 @@ class Choice:
     strength: float
     change_rate: float
     accuracy: float
+    displacement: float
+    """Mean distance of the patched from the base model's probability."""
     metrics: dict[str, dict[str, float]]
     """By sensitive feature."""
     bound: Bound | None
@@ -43,7 +45,7 @@ class Choice:
         if self.bound is not None:
             least = self.bound.change_rate
             text += f"; no method could do it with fewer than {least:.1%}"
-        return f"{text}. Accuracy {self.accuracy:.3f}."
+        return f"{text}. Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
 
 
 def choose(frontier: Frontier, target: Target, counts: Counts) -> Choice:
@@ -59,6 +61,15 @@ def choose(frontier: Frontier, target: Target, counts: Counts) -> Choice:
             options.append(_option(frontier, m, int(met[0]), target, counts))
     if not options:
         raise TargetNotReachedError(_nearest(frontier, target))
+    least = min(option.displacement for option in options)
+    if target.max_displacement is not None:  # it grows along a dial, so the first stop is least
+        options = [o for o in options if o.displacement <= target.max_displacement]
+    if not options:
+        raise TargetNotReachedError(
+            f"no patch meets the target ({target}) with a displacement of at most "
+            f"{target.max_displacement:g}; with max_displacement={np.ceil(least * 1000) / 1000:g} "
+            "it can be met"
+        )
     keys = {"changes": lambda c: c.change_rate, "accuracy": lambda c: -c.accuracy}
     return min(options, key=lambda c: tuple(keys[p](c) for p in target.prefer))
 
@@ -137,6 +148,7 @@ def _option(frontier: Frontier, m: int, k: int, target: Target, counts: Counts) 
         strength=float(first.strength[k]),
         change_rate=float(first.change_rate[k]),
         accuracy=float(first.accuracy[k]),
+        displacement=frontier.displacement(m, float(first.strength[k])),
         metrics={
             feature: {r.name: float(r.values(path)[k]) for r in target.fairness_requirements}
             for feature, path in by_feature.items()

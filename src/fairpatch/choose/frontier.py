@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from fairpatch.choose.candidates import Candidates, codes
 from fairpatch.choose.dial import Path, trace
@@ -23,6 +24,8 @@ class Frontier:
     candidates: Candidates
     paths: list[dict[str, Path]]
     """By candidate, then by feature."""
+    ratios: Floats
+    f_logit: Floats
 
     @classmethod
     def trace(
@@ -31,16 +34,24 @@ class Frontier:
         """Follow every candidate's dial."""
         names, s = codes(sensitive, len(y))
         direction = candidates.settings.direction
-        return cls(
-            candidates,
-            [
-                {
-                    name: trace(r, f_logit, y, group, direction=direction, most=STRONGEST)
-                    for name, group in zip(names, s.T, strict=True)
-                }
-                for r in candidates.ratio(X)
-            ],
-        )
+        ratios = candidates.ratio(X)
+        paths = [
+            {
+                name: trace(r, f_logit, y, group, direction=direction, most=STRONGEST)
+                for name, group in zip(names, s.T, strict=True)
+            }
+            for r in ratios
+        ]
+        return cls(candidates, paths, ratios, f_logit)
+
+    def displacement(self, m: int, strength: float) -> float:
+        """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
+        f, t = self.f_logit, float(logit(self.candidates.cutoff))
+        moved = (1 + strength * (self.ratios[m] - 1)) * f
+        direction = self.candidates.settings.direction
+        untouched = {"both": np.zeros(len(f), bool), "promote_only": f > 0, "demote_only": f <= 0}
+        moved = np.where(untouched[direction], f, moved)
+        return float(np.abs(expit(moved + t) - expit(f + t)).mean())
 
     def met(self, m: int, target: Target, *, changes: bool = True) -> NDArray[np.bool_]:
         """Along candidate m's dial: where the target is met."""

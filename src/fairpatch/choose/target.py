@@ -67,6 +67,9 @@ class Target:
         every one of them must meet every limit.
     max_changes : float, optional
         Share of decisions that may change, at most.
+    max_displacement : float, optional
+        Mean distance of the patched from the base model's probability, at most: few changes can
+        be far ones.
     direction : {"both", "promote_only", "demote_only"}
         Which decisions may change.
     exclude : sequence of str
@@ -86,6 +89,7 @@ class Target:
     equal_opportunity_difference: float | None = None
     disparate_mistreatment: float | None = None
     max_changes: float | None = None
+    max_displacement: float | None = None
     direction: Direction = "both"
     exclude: Sequence[str] = ()
     confidence: float = 0.95

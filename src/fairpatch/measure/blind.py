@@ -1,0 +1,84 @@
+"""How few changes could do it without reading S? The blind bound and the Bayes rule (METHOD 6, 7).
+
+With q_g(x) = P(S = g | x), rates are linear in the decisions: P(1 | S = g) = E[decision q_g] / pi_g
+For the P-Rule of a disadvantaged group d against an advantaged group a,
+
+    h(x) = q_d(x) / pi_d - tau q_a(x) / pi_a,      E[decision h] >= 0  is  P-Rule >= tau
+
+so a promotion brings h and a demotion -h: a fractional knapsack on |h| is the fewest changes, and
+
+    change  iff  mu delta h(x) > lambda_ratio + delta (1 - 2 eta(x))
+
+with delta = 1 for a person f denies, -1 for one it approves, eta = P(y = 1 | x), is optimal for
+every exchange rate between accuracy (lambda_ratio = 0) and changes (lambda_ratio large).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def helpfulness(
+    q: Floats, decided: Bools, tau: float, shares: tuple[float, float] | None = None
+) -> Floats:
+    """h(x) for two groups, from q = P(S = 1 | x); which group is disadvantaged follows from f."""
+    pi = np.array(shares) if shares else np.array([1 - q.mean(), q.mean()])
+    both = np.stack([1 - q, q])
+    rates = (both * decided).mean(1) / pi
+    d, a = (0, 1) if rates[0] < rates[1] else (1, 0)
+    return np.asarray(both[d] / pi[d] - tau * both[a] / pi[a])
+
+
+def fewest_blind(q: Floats, decided: Bools, tau: float, *, direction: str = "both") -> float | None:
+    """Least share of decisions to change for a P-Rule of tau by a rule that reads x only.
+
+    Exact for the q that is given: with q estimated, so is the bound. None where it cannot be.
+
+    >>> q = np.array([0.9, 0.9, 0.1, 0.1]); decided = np.array([True, True, False, False])
+    >>> fewest_blind(q, decided, tau=0.8)
+    0.378...
+    """
+    h = helpfulness(q, decided, tau)
+    deficit = -float((h * decided).sum())
+    if deficit <= 0:
+        return 0.0
+    gain = np.where(decided, -h, h)
+    allowed = gain > 0
+    if direction == "promote_only":
+        allowed &= ~decided
+    elif direction == "demote_only":
+        allowed &= decided
+    best = np.sort(gain[allowed])[::-1].cumsum()
+    k = int(np.searchsorted(best, deficit))
+    if k == len(best):
+        return None
+    before = best[k - 1] if k else 0.0
+    return float((k + (deficit - before) / (best[k] - before)) / len(q))
+
+
+def bayes_changes(
+    q: Floats, eta: Floats, decided: Bools, tau: float, *, lambda_ratio: float
+) -> Bools | None:
+    """Whom the Bayes rule changes at the least mu that meets the P-Rule; None where none does.
+
+    At mu = 0 it changes whoever pays for himself (cost < 0). As mu grows, people who help come in
+    and people who harm go out, each when mu passes cost / gain: one sort finds the least mu.
+    """
+    h = helpfulness(q, decided, tau)
+    delta = np.where(decided, -1.0, 1.0)
+    cost = lambda_ratio + delta * (1 - 2 * eta)
+    gain = delta * h
+    changed = cost < 0
+    reached = float((h * decided).sum() + gain[changed].sum())
+    if reached >= 0:
+        return np.asarray(changed)
+    turning = np.flatnonzero((gain > 0) != changed)  # comes in, or goes out
+    turning = turning[gain[turning] != 0]
+    turning = turning[np.argsort(cost[turning] / gain[turning], kind="stable")]
+    met = np.flatnonzero(reached + np.abs(gain[turning]).cumsum() >= 0)
+    if not len(met):
+        return None
+    changed[turning[: met[0] + 1]] ^= True
+    return np.asarray(changed)
