@@ -54,6 +54,28 @@ def test_a_stack_of_100_costs_at_most_8_times_one(tmp_path):
     assert json.loads(path.read_text())["times_one_alone"] <= 8
 
 
+@pytest.mark.parametrize("fits", [8, pytest.param(500, marks=pytest.mark.slow)])
+def test_certificates_are_valid_over_many_fits(fits, tmp_path):
+    path = tmp_path / "certificate.json"
+    main(["certificate", "--fits", str(fits), "--json", str(path)])
+    result = json.loads(path.read_text())
+    assert result["certified"] >= fits / 10
+    noise = 3 * np.sqrt(0.05 * 0.95 / result["certified"])
+    assert result["violating"] / result["certified"] <= 0.05 + noise
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("direction", ["both", "promote_only"])
+def test_asking_for_a_p_rule_on_law_school(direction, tmp_path, capsys):
+    path = tmp_path / "target.json"
+    one = ["--datasets", "law_school", "--seeds", "1", "--direction", direction]
+    main(["target", *one, "--json", str(path)])
+    (run,) = json.loads(path.read_text())["runs"]
+    assert run["p_rule"] > run["p_rule_f"] + 0.3
+    assert run["known"] <= run["change_rate"] <= 2 * run["blind"]
+    assert "law_school" in capsys.readouterr().out
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("name", NAMES)
 def test_every_data_set_trains_with_the_defaults_and_gets_fair(name):

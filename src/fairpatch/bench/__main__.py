@@ -1,11 +1,11 @@
-"""python -m fairpatch.bench table1 | stack | ten | target [--json FILE]."""
+"""python -m fairpatch.bench table1 | stack | ten | target | certificate [--json FILE]."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from fairpatch.bench import stack, table1, target, ten
+from fairpatch.bench import certificate, stack, table1, target, ten
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -30,12 +30,19 @@ def main(argv: list[str] | None = None) -> int:
     ask.add_argument("--p-rule", type=float, default=0.8)
     ask.add_argument("--direction", choices=["both", "promote_only", "demote_only"], default="both")
     ask.add_argument("--datasets", nargs="+", default=target.DATASETS)
+    many = verbs.add_parser("certificate", help=certificate.__doc__)
+    many.add_argument("--fits", type=int, default=500)
+    many.add_argument("--rows", type=int, default=3_000)
     for verb in verbs.choices.values():
         verb.add_argument("--json", type=Path, help="write the result here")
     options = vars(parser.parse_args(argv))
-    experiment = {"table1": table1, "stack": stack, "ten": ten, "target": target}[
-        options.pop("verb")
-    ]
+    experiment = {
+        "certificate": certificate,
+        "stack": stack,
+        "table1": table1,
+        "target": target,
+        "ten": ten,
+    }[options.pop("verb")]
     path = options.pop("json")
     result = experiment.run(**options)
     sys.stdout.write(experiment.show(result) + "\n")

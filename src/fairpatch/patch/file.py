@@ -14,12 +14,16 @@ MAX_BYTES = 50_000_000
 
 
 def save(patch: Patch, path: str | Path) -> Path:
-    """Write the patch as readable JSON. An existing file is replaced only by a complete one."""
+    """Write the patch as readable JSON."""
+    return write_whole(path, patch.model_dump_json(indent=2))
+
+
+def write_whole(path: str | Path, text: str) -> Path:
+    """Write a text file; an existing one is replaced only by a complete one."""
     path = Path(path)
-    text = patch.model_dump_json(indent=2) + "\n"
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
+        file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
     return Path(name).replace(path)

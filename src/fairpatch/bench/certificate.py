@@ -1,0 +1,64 @@
+"""Whether certificates keep their promise: many fits on fresh samples of a known population.
+
+Each fit asks for a P-Rule of 0.8 and certifies what it finds. A certified patch is then applied to
+a large sample of the population: at most 5 % of those certified at 95 % may violate the target.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from fairpatch.choose.choice import TargetNotReachedError
+from fairpatch.choose.target import Target
+from fairpatch.commod import Commod
+from fairpatch.datasets import Population
+from fairpatch.learn.problem import Grid
+from fairpatch.measure.show import Table
+
+POPULATION = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
+GRID = Grid.of((1.0, 3.0, 10.0), (0.3, 1.0), (0.01,))  # small, so that 500 fits take minutes
+TRUTH_ROWS = 200_000
+NOT_FEATURES = ["id", "group", "y"]
+
+
+def run(fits: int = 500, rows: int = 3_000, p_rule: float = 0.8) -> dict[str, Any]:
+    """Fit, certify, and look at the truth."""
+    truth = POPULATION.sample(TRUTH_ROWS, seed=10_000).to_pandas()
+    X_truth, s_truth = truth.drop(columns=NOT_FEATURES), truth["group"].to_numpy()
+    words = {"certified": 0, "too few data": 0, "refuted": 0, "not reached": 0}
+    violating = 0
+    for seed in range(fits):
+        people = POPULATION.sample(rows, seed=seed).to_pandas()
+        g = Commod("score", target=Target(p_rule=p_rule), grid=GRID, n_steps=80, random_state=seed)
+        try:
+            g.fit(
+                people.drop(columns=NOT_FEATURES), people["y"], sensitive_features=people["group"]
+            )
+        except TargetNotReachedError:
+            words["not reached"] += 1
+            continue
+        word = g.certificate_.word if g.certificate_ else "not reached"
+        words[word] += 1
+        if word == "certified":
+            decided = g.predict(X_truth)
+            rates = [decided[s_truth == v].mean() for v in ("a", "b")]
+            violating += min(rates) / max(rates) < p_rule
+    return {"fits": fits, "rows": rows, "p_rule": p_rule, **words, "violating": int(violating)}
+
+
+def show(result: dict[str, Any]) -> str:
+    """Validity, and the power beside it."""
+    certified = result["certified"]
+    share = result["violating"] / certified if certified else np.nan
+    return Table(
+        f"{result['fits']} fits on {result['rows']:,} rows, P-Rule at least {result['p_rule']:g}",
+        ["", "fits", "share"],
+        [
+            ["certified (power)", str(certified), f"{certified / result['fits']:.3f}"],
+            ["  of these, violating in the population", str(result["violating"]), f"{share:.3f}"],
+            *(
+                [word, str(result[word]), f"{result[word] / result['fits']:.3f}"]
+                for word in ("too few data", "refuted", "not reached")
+            ),
+        ],
+    ).text()

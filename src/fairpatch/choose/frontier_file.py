@@ -1,0 +1,34 @@
+"""A frontier as a file: every candidate's record and patch, so that another can be chosen later."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from fairpatch.choose.frontier import Frontier
+from fairpatch.patch import Patch
+from fairpatch.patch.file import write_whole
+from fairpatch.patch.parts import Part
+
+
+class SavedFrontier(Part):
+    """What a frontier's file holds: plain data, no row and no value of S."""
+
+    format: Literal["fairpatch.frontier"] = "fairpatch.frontier"
+    version: Literal[1] = 1
+    records: tuple[dict[str, Any], ...]
+    pareto: tuple[bool, ...]
+    patches: tuple[Patch, ...]
+
+
+def save_frontier(frontier: Frontier, path: str | Path) -> Path:
+    """Write the frontier as JSON."""
+    saved = SavedFrontier(
+        records=tuple(frontier.records()),
+        pareto=tuple(frontier.pareto().tolist()),
+        patches=tuple(frontier.candidates.patch(m) for m in range(len(frontier.candidates))),
+    )
+    return write_whole(path, saved.model_dump_json(indent=1))
+
+
+def load_frontier(path: str | Path) -> SavedFrontier:
+    """Read a frontier, checked against its schema; executes nothing."""
+    return SavedFrontier.model_validate_json(Path(path).read_bytes())

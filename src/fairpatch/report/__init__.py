@@ -1,0 +1,1 @@
+"""What people look at. Data is computed elsewhere; here it is drawn."""

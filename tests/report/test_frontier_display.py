@@ -1,0 +1,45 @@
+"""The picture's data, and that it draws."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from fairpatch import Commod, Counts, Target
+from fairpatch.choose.frontier_file import load_frontier, save_frontier
+from fairpatch.datasets import Population
+from fairpatch.learn.problem import Grid
+from fairpatch.report.frontier_display import FrontierDisplay
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    population = Population(proxy=2.0, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
+    people = population.sample(8_000, seed=0).to_pandas()
+    X = people.drop(columns=["id", "group", "y"])
+    grid = Grid.of((1.0, 5.0), (0.3,), (0.01,))
+    g = Commod("score", target=Target(p_rule=0.8), grid=grid, n_steps=100)
+    return people, X, g.fit(X, people["y"], sensitive_features=people["group"])
+
+
+def test_it_draws_candidates_choice_and_bound(fitted, tmp_path):
+    mpl.use("Agg")
+    people, _, g = fitted
+    counts = Counts.from_arrays(
+        decision=people["score"] > 0.5, sensitive_features=people[["group"]]
+    )
+    display = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_, counts=counts).plot()
+    assert display.choice[0] >= 0.8
+    assert (np.diff(display.bound[1]) >= 0).all()
+    display.ax_.figure.savefig(tmp_path / "frontier.png")
+    assert (tmp_path / "frontier.png").stat().st_size > 5_000
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert labels == ["candidates", "fewest possible, S known", "chosen"]
+    mpl.pyplot.close("all")
+
+
+def test_a_frontier_is_saved_and_another_patch_taken_from_it(fitted, tmp_path):
+    _, X, g = fitted
+    saved = load_frontier(save_frontier(g.frontier_, tmp_path / "frontier.json"))
+    assert len(saved.patches) == len(saved.records) == len(saved.pareto) == 2
+    assert saved.patches[1] == g.frontier_.candidates.patch(1)
+    assert np.allclose(saved.patches[0].ratio(X), g.frontier_.candidates.ratio(X)[0], atol=1e-9)
