@@ -1,11 +1,8 @@
 """Commod: a base model f in, a patched model g out. A scikit-learn classifier."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
@@ -21,11 +18,12 @@ from sklearn.utils.validation import (
 )
 
 from fairpatch.base import BaseModel, Estimator
-from fairpatch.choose.candidates import Candidates, RatioLoss, Rows, codes, train_candidates
+from fairpatch.choose.candidates import Candidates, RatioLoss, train_candidates
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.certificate import certify as judge
 from fairpatch.choose.choice import certify_choice, choose
 from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.rows import Rows
 from fairpatch.choose.target import Target
 from fairpatch.learn.problem import Direction, Fairness, Grid, Settings
 from fairpatch.learn.progress import ProgressBar
@@ -198,10 +196,10 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         _check(self)
         X = _read(self, X, reset=True)
-        target = self._encode_labels(y)
+        labels = self._encode_labels(y)
         n = Table.of(X).rows
-        if len(target) != n:
-            raise ValueError(f"X has {n} rows, y has {len(target)}")
+        if len(labels) != n:
+            raise ValueError(f"X has {n} rows, y has {len(labels)}")
         if sensitive_features is None and (self.lambda_fair > 0 or self.target is not None):
             raise ValueError(
                 "lambda_fair is above 0, so sensitive_features must be given to fit; "
@@ -209,108 +207,78 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 if self.target is None
                 else "a target compares groups, so sensitive_features must be given to fit"
             )
-        random = _seed(self.random_state)
-        rows = _sample(n, self.max_rows, random)
-        X, target, s, sample_weight, change_cost = (
-            _take(v, rows) for v in (X, target, sensitive_features, sample_weight, change_cost)
-        )
-        hidden = set() if s is None else set(named_columns(s))
-        if isinstance(self.estimator, str):
-            hidden.add(self.estimator)
-        hidden |= set(
-            self.exclude if self.target is None else (*self.exclude, *self.target.exclude)
-        )
-        encode = partial(_encoder, hidden=hidden, asked=self.exclude)
-        callbacks: list[Callback] = [*self.callbacks]
-        if self.progress:
-            callbacks.append(ProgressBar())
+        rows = Rows(X, labels, sensitive_features, sample_weight, change_cost)
+        seed = _seed(self.random_state)
         if self.target is not None:
-            parts = _split(self.splits, target, s, random)
-            learn, select, certify = (
-                _Part(*(_take(v, rows) for v in (X, target, s, sample_weight, change_cost)))
-                for rows in parts
-            )
-            encoder = encode(learn.X)
-            return self._fit_target(self.target, learn, select, certify, encoder, random, callbacks)
-        everything = _Part(X, target, s, sample_weight, change_cost)
-        grid = Grid.of(
-            (self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (random,)
-        )
-        candidates = self._train(
-            everything, encode(X), grid, self.fairness, self.direction, random, callbacks
-        )
+            return self._fit_target(self.target, rows, seed)
+        grid = Grid.of((self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (seed,))
+        rows = rows.sample(self.max_rows, seed)
+        candidates = self._train(rows, grid, self.fairness, self.direction, self.exclude, seed)
         self.patch_ = candidates.patch(0)
         return self
 
-    def _train(
-        self,
-        part: "_Part",
-        encoder: Encoder,
-        grid: Grid,
-        fairness: Fairness,
-        direction: Direction,
-        seed: int,
-        callbacks: Sequence[Callback],
-    ) -> Candidates:
-        self.base_ = self._base(encoder, part.X, part.y, part.sample_weight)
-        return train_candidates(
-            Rows(
-                part.X,
-                part.y,
-                self.base_.logits(part.X),
-                part.sensitive,
-                part.sample_weight,
-                part.change_cost,
-                self.cutoff,
-            ),
-            grid,
-            Settings(
-                fairness=fairness,
-                direction=direction,
-                n_concepts=self.n_concepts,
-                n_steps=self.n_steps,
-                random_state=seed,
-            ),
-            encoder=encoder,
-            ratio_loss=self.ratio_loss,
-            callbacks=callbacks,
-        )
+    def _fit_target(self, target: Target, rows: Rows, seed: int) -> Self:
+        """Train a frontier, choose on other rows, certify on rows that nothing has seen.
 
-    def _fit_target(
-        self,
-        target: Target,
-        learn: "_Part",
-        select: "_Part",
-        certify: "_Part",
-        encoder: Encoder,
-        seed: int,
-        callbacks: Sequence[Callback],
-    ) -> Self:
-        """Train a frontier, choose on the selection rows, certify on rows that nothing has seen."""
+        Only learning makes do with a sample; choosing and certifying take every row they have.
+        """
+        learn, select, certify = rows.split(self.splits, seed)
+        learn = learn.sample(self.max_rows, seed)
         grid = self.grid or Grid.of(seeds=(seed,))
-        candidates = self._train(
-            learn, encoder, grid, target.fairness, target.direction, seed, callbacks
-        )
+        exclude = (*self.exclude, *target.exclude)
+        candidates = self._train(learn, grid, target.fairness, target.direction, exclude, seed)
         f_logit = self.base_.logits(select.X)
-        self.frontier_ = Frontier.trace(candidates, select.X, select.y, f_logit, select.sensitive)
+        self.frontier_ = Frontier.trace(candidates, select, f_logit)
         counts = Counts.from_arrays(
-            decision=f_logit > 0, y=select.y, sensitive_features=select.sensitive
+            decision=f_logit > 0, y=select.y, sensitive_features=select.sensitive_features
         )
         self.choice_ = choose(self.frontier_, target, counts)
         self.patch_ = candidates.patch(self.choice_.model).with_strength(self.choice_.strength)
         self.certificate_ = None
-        if len(certify.y):
+        if len(certify):
             self.patch_, self.certificate_ = certify_choice(
                 self.patch_,
                 self.frontier_,
                 self.choice_,
                 target,
-                X=certify.X,
-                y=certify.y,
-                f_logit=self.base_.logits(certify.X),
-                sensitive=certify.sensitive,
+                certify,
+                self.base_.logits(certify.X),
             )
         return self
+
+    def _train(
+        self,
+        rows: Rows,
+        grid: Grid,
+        fairness: Fairness,
+        direction: Direction,
+        exclude: Collection[str],
+        seed: int,
+    ) -> Candidates:
+        """Train a grid on columns that the patch may read: never f's score, never S by its name."""
+        hidden = {self.estimator} if isinstance(self.estimator, str) else set()
+        if rows.sensitive_features is not None:
+            hidden |= set(named_columns(rows.sensitive_features))
+        names = set(Table.of(rows.X).names)
+        encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)})
+        self.base_ = self._base(encoder, rows)
+        settings = Settings(
+            fairness=fairness,
+            direction=direction,
+            n_concepts=self.n_concepts,
+            n_steps=self.n_steps,
+            random_state=seed,
+        )
+        return train_candidates(
+            rows,
+            self.base_.logits(rows.X),
+            grid,
+            settings,
+            encoder=encoder,
+            cutoff=self.cutoff,
+            ratio_loss=self.ratio_loss,
+            callbacks=[*self.callbacks, ProgressBar()] if self.progress else self.callbacks,
+        )
 
     def certify(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Any = None
@@ -371,22 +339,12 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return np.asarray(target, np.int64)
 
-    def _base(self, encoder: Encoder, X: Any, y: NDArray[np.int64], weight: Any) -> BaseModel:
+    def _base(self, encoder: Encoder, rows: Rows) -> BaseModel:
         if self.estimator is not None:
             return BaseModel(self.estimator, self.cutoff)
-        model = LogisticRegression().fit(encoder.transform(X), y, sample_weight=weight)
+        model = LogisticRegression()
+        model.fit(encoder.transform(rows.X), rows.y, sample_weight=rows.sample_weight)
         return BaseModel(_OnEncoded(encoder, model), self.cutoff)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Some of the rows given to fit."""
-
-    X: Any
-    y: NDArray[np.int64]
-    sensitive: Any
-    sample_weight: Any
-    change_cost: Any
 
 
 class _OnEncoded:
@@ -417,54 +375,6 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))
-
-
-def _sample(n: int, most: int | None, seed: int) -> NDArray[np.intp] | None:
-    """Rows to learn from, or None for all."""
-    if most is None or n <= most:
-        return None
-    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
-
-
-def _encoder(X: Any, *, hidden: Collection[str], asked: Collection[str]) -> Encoder:
-    """The encoding of X without hidden columns; those asked for by name must be there."""
-    return Encoder.fit(X, exclude={*asked, *(set(hidden) & set(Table.of(X).names))})
-
-
-def _split(
-    shares: tuple[float, float, float], y: NDArray[np.int64], sensitive: Any, seed: int
-) -> list[NDArray[np.intp]]:
-    """Rows to learn from, to choose on and to certify on: every group and label in each."""
-    if (
-        len(shares) != 3
-        or min(shares) < 0
-        or not min(shares[:2]) > 0
-        or abs(sum(shares) - 1) > 1e-9
-    ):
-        raise ValueError(
-            f"splits must be three shares that sum to 1, the first two above 0; got {shares!r}"
-        )
-    _, s = codes(sensitive, len(y))
-    _, stratum = np.unique(np.column_stack([s, y]), axis=0, return_inverse=True)
-    random = np.random.default_rng(seed)
-    place = np.empty(len(y))
-    for value in np.unique(stratum):  # spread each stratum evenly over 0 to 1, in random order
-        rows = np.flatnonzero(stratum == value)
-        place[random.permutation(rows)] = (np.arange(len(rows)) + random.random()) / len(rows)
-    part = np.searchsorted(np.cumsum(shares)[:2], place, side="right")
-    return [np.flatnonzero(part == k) for k in range(3)]
-
-
-def _take(values: Any, rows: NDArray[np.intp] | None) -> Any:
-    """Some rows of an array or frame, whatever kind it is."""
-    if rows is None or values is None:
-        return values
-    if isinstance(values, dict):
-        return {k: np.asarray(v)[rows] for k, v in values.items()}
-    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(native, nw.DataFrame | nw.Series):
-        return native[rows].to_native()
-    return np.asarray(values)[rows]
 
 
 def _check(estimator: Commod) -> None:

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from fairpatch import Commod, Counts, Target, audit
 from fairpatch.choose.certificate import certify, score_test
 from fairpatch.choose.choice import TargetNotReachedError
-from fairpatch.commod import _split
+from fairpatch.choose.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.learn.problem import Grid
 
@@ -138,7 +138,8 @@ def test_splits_share_every_group_and_label_and_no_row():
         random.integers(0, 2, 1_000),
         random.choice(["a", "b", "rare"], 1_000, p=[0.7, 0.28, 0.02]),
     )
-    parts = _split((0.5, 0.25, 0.25), y, s, 0)
+    everybody = Rows(np.arange(1_000)[:, None], y, s)
+    parts = [part.X[:, 0] for part in everybody.split((0.5, 0.25, 0.25), 0)]
     assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(1_000))
     for rows, share in zip(parts, (0.5, 0.25, 0.25), strict=True):
         assert len(rows) == pytest.approx(1_000 * share, abs=6)
@@ -147,7 +148,13 @@ def test_splits_share_every_group_and_label_and_no_row():
         )
         assert "rare" in s[rows]
     with pytest.raises(ValueError, match="three shares that sum to 1"):
-        _split((0.5, 0.5, 0.5), y, s, 0)
+        everybody.split((0.5, 0.5, 0.5), 0)
+
+
+def test_only_learning_makes_do_with_a_sample(people):
+    _, g = fitted(people, Target(p_rule=0.7), max_rows=2_000)
+    assert g.patch_.provenance.training_rows == 2_000
+    assert g.certificate_.verdicts[0].people == pytest.approx(len(people) / 4, abs=3)
 
 
 def test_the_frontier_as_records(people):

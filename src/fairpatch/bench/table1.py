@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from fairpatch.base import BaseModel
 from fairpatch.bench.paper import Split, starting_model
 from fairpatch.bench.segments import CONCEPTS, PAPER, quartiles
-from fairpatch.choose.candidates import Candidates, Rows, train_candidates
+from fairpatch.choose.candidates import Candidates, train_candidates
+from fairpatch.choose.rows import Rows
 from fairpatch.learn.problem import Direction, Fairness, Grid, Settings
 from fairpatch.measure import accuracy, change_rate, disparate_mistreatment, p_rule
 from fairpatch.measure.counts import Counts
@@ -61,10 +62,10 @@ def run(
     """Train the grid and average the share of changed decisions over the models of each cell."""
     split = starting_model(dataset)
     f = BaseModel(split.f)
-    rows = Rows(split.X_train, split.y_train, f.logits(split.X_train), split.s_train)
+    rows = Rows(split.X_train, split.y_train, split.s_train)
     settings = Settings(fairness=fairness, direction=direction, n_concepts=CONCEPTS[dataset])
     start = time.perf_counter()
-    candidates = train_candidates(rows, grid(seeds), settings)
+    candidates = train_candidates(rows, f.logits(split.X_train), grid(seeds), settings)
     seconds = time.perf_counter() - start
     scores = score(split, candidates, f.logits(split.X_test), fairness)
     q_fair, q_acc = quartiles(dataset, fairness, scores.fairness, scores.accuracy)

@@ -6,7 +6,7 @@ raw columns (patch). One model is a grid of one.
 
 import hashlib
 import platform
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any, Literal
@@ -15,28 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from fairpatch.choose.rows import Rows, codes
 from fairpatch.learn.problem import Grid, Problem, Settings
 from fairpatch.learn.train import Callback, Ratios, train
-from fairpatch.measure.sensitive import factorize, named_columns
 from fairpatch.patch import Patch, Provenance
 from fairpatch.patch.encoding import Encoder
 
 Floats = NDArray[np.float64]
 RatioLoss = Literal["uniform", "fisher"]
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows to learn from, with f's scores on them."""
-
-    X: Any
-    y: NDArray[np.int64]
-    f_logit: Floats
-    sensitive_features: Any = None
-    sample_weight: Any = None
-    change_cost: Any = None
-    """What a changed decision costs in each row, relative to the others."""
-    cutoff: float = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,71 +82,44 @@ class Candidates:
 
 def train_candidates(
     rows: Rows,
+    f_logit: Floats,
     grid: Grid,
     settings: Settings,
     *,
-    exclude: Collection[str] = (),
-    ratio_loss: RatioLoss = "uniform",
     encoder: Encoder | None = None,
+    cutoff: float = 0.5,
+    ratio_loss: RatioLoss = "uniform",
     callbacks: Sequence[Callback] = (),
 ) -> Candidates:
-    """Train a grid of models on the rows."""
-    encoder = encoder or Encoder.fit(rows.X, exclude=exclude)
+    """Train a grid of models on the rows, f's scores on them being at hand."""
+    encoder = encoder or Encoder.fit(rows.X)
     names, s = codes(rows.sensitive_features, len(rows.y))
     weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")
     cost = _positive(rows.change_cost, len(rows.y), "change_cost")
     if ratio_loss == "fisher":  # the local KL(f || g) of a change of r: f_logit^2 p (1 - p)
-        p = 1 / (1 + np.exp(-rows.f_logit - logit(rows.cutoff)))
-        cost = cost * rows.f_logit**2 * p * (1 - p)
+        p = 1 / (1 + np.exp(-f_logit - logit(cutoff)))
+        cost = cost * f_logit**2 * p * (1 - p)
     problem = Problem(
         Z=encoder.transform(rows.X),
-        f_logit=rows.f_logit,
+        f_logit=f_logit,
         y=rows.y.astype(np.float64),
         s=s,
         weight=weight,
         ratio_weight=cost / max(np.average(cost, weights=weight), 1e-12),
-        offset=float(logit(rows.cutoff)),
+        offset=float(logit(cutoff)),
     )
     provenance = Provenance(
         settings={**asdict(settings), "ratio_loss": ratio_loss},
         sensitive_features=tuple(names),
         training_rows=len(rows.y),
-        base_scores_sha256=hashlib.sha256(rows.f_logit.astype("<f8").tobytes()).hexdigest(),
+        base_scores_sha256=hashlib.sha256(f_logit.astype("<f8").tobytes()).hexdigest(),
         versions={
             "python": platform.python_version(),
             **{package: version(package) for package in ("fairpatch", "numpy", "torch")},
         },
     )
     ratios = train(problem, grid, settings, callbacks)
-    return Candidates(encoder, grid, settings, ratios, rows.cutoff, provenance)
-
-
-def codes(sensitive_features: Any, n: int) -> tuple[list[str], NDArray[np.int64]]:
-    """Names and codes of the sensitive features; -1 where one is missing."""
-    if sensitive_features is None:
-        return [], np.empty((n, 0), np.int64)
-    columns = named_columns(sensitive_features)
-    codes = []
-    for name, column in columns.items():
-        if len(column) != n:
-            raise ValueError(f"sensitive feature {name!r} has {len(column)} rows, X has {n}")
-        values, inverse = factorize(column)
-        order = sorted(
-            (i for i, v in enumerate(values) if v is not None), key=lambda i: str(values[i])
-        )
-        if len(order) < 2:
-            raise ValueError(
-                f"sensitive feature {name!r} has {len(order)} known value, at least 2 are needed "
-                "to compare groups"
-            )
-        if len(order) > 100:
-            raise ValueError(
-                f"sensitive feature {name!r} has {len(order)} values; cut it into bands first"
-            )
-        rank = np.full(len(values), -1)
-        rank[order] = np.arange(len(order))
-        codes.append(rank[inverse])
-    return list(columns), np.stack(codes, 1).astype(np.int64)
+    return Candidates(encoder, grid, settings, ratios, cutoff, provenance)
 
 
 def _positive(values: Any, n: int, name: str) -> Floats:

@@ -1,13 +1,13 @@
 """The choice: the patch that meets the target with the fewest changes, or an honest no."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.rows import Rows
 from fairpatch.choose.target import WORDS, Target
 from fairpatch.measure.bounds import Bound, fewest_for_p_rule
 from fairpatch.measure.counts import Counts
@@ -79,11 +79,8 @@ def certify_choice(
     frontier: Frontier,
     choice: Choice,
     target: Target,
-    *,
-    X: Any,
-    y: NDArray[np.int64],
+    rows: Rows,
     f_logit: NDArray[np.float64],
-    sensitive: Any,
 ) -> tuple[Patch, Certificate]:
     """The weakest strength of the chosen patch that is certified, and its certificate.
 
@@ -97,9 +94,9 @@ def certify_choice(
         turned = patch.with_strength(strength)
         counts = Counts.from_arrays(
             decision=f_logit > 0,
-            new_decision=turned.decide(X, f_logit),
-            y=y,
-            sensitive_features=sensitive,
+            new_decision=turned.decide(rows.X, f_logit),
+            y=rows.y,
+            sensitive_features=rows.sensitive_features,
         )
         return turned, certify(counts, target)
 

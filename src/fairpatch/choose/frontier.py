@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from fairpatch.choose.candidates import Candidates, codes
+from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.dial import Path, trace
+from fairpatch.choose.rows import Rows, codes
 from fairpatch.choose.target import Target
 
 Floats = NDArray[np.float64]
@@ -28,16 +29,14 @@ class Frontier:
     f_logit: Floats
 
     @classmethod
-    def trace(
-        cls, candidates: Candidates, X: Any, y: NDArray[np.int64], f_logit: Floats, sensitive: Any
-    ) -> "Frontier":
-        """Follow every candidate's dial."""
-        names, s = codes(sensitive, len(y))
+    def trace(cls, candidates: Candidates, rows: Rows, f_logit: Floats) -> "Frontier":
+        """Follow every candidate's dial on rows that it was not trained on."""
+        names, s = codes(rows.sensitive_features, len(rows))
         direction = candidates.settings.direction
-        ratios = candidates.ratio(X)
+        ratios = candidates.ratio(rows.X)
         paths = [
             {
-                name: trace(r, f_logit, y, group, direction=direction, most=STRONGEST)
+                name: trace(r, f_logit, rows.y, group, direction=direction, most=STRONGEST)
                 for name, group in zip(names, s.T, strict=True)
             }
             for r in ratios
