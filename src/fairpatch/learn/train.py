@@ -2,8 +2,8 @@
 
 Every parameter has a leading axis of models. Losses are means per model, summed, so gradients stay
 independent and Adam is elementwise: model m of a stack is the same model trained alone. Training is
-in float64, because the game between r and h amplifies rounding: in float32 two stacks of different
-size drift apart by 0.05 on COMPAS, in float64 by 1e-11 (docs/decisions/0003-float64.md).
+in float64, because the game between r and h amplifies rounding: in float32 stacks of different size
+drift apart (docs/decisions/0003-float64.md).
 """
 
 import math
