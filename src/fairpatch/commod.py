@@ -1,7 +1,7 @@
 """Commod: a base model f in, a patched model g out. A scikit-learn classifier."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,8 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         With a target: of the rows, how many to learn from, to choose on, and to certify on. With 0
         for the last nothing is certified in ``fit``; use ``certify`` on rows of your own.
     grid : Grid or None
-        With a target: the models to train, 120 by default.
+        With a target: the models to train, 80 by default; where changes both ways are allowed,
+        the grid is also trained for promotions only and for demotions only.
 
     Attributes
     ----------
@@ -224,9 +225,13 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         learn, select, certify = rows.split(self.splits, seed)
         learn = learn.sample(self.max_rows, seed)
-        grid = self.grid or Grid.of(seeds=(seed,))
+        grid = self.grid or Grid.of(ratio=(0.3, 1.0), seeds=(seed,))
         exclude = (*self.exclude, *target.exclude)
-        candidates = self._train(learn, grid, target.fairness, target.direction, exclude, seed)
+        # Who allows changes both ways allows one way too, and that is often the cheaper one.
+        directions = get_args(Direction) if target.direction == "both" else (target.direction,)
+        candidates = Candidates.join(
+            [self._train(learn, grid, target.fairness, d, exclude, seed) for d in directions]
+        )
         f_logit = self.base_.logits(select.X)
         self.frontier_ = Frontier.trace(candidates, select, f_logit)
         counts = Counts.from_arrays(

@@ -40,6 +40,6 @@ def test_it_draws_candidates_choice_and_bound(fitted, tmp_path):
 def test_a_frontier_is_saved_and_another_patch_taken_from_it(fitted, tmp_path):
     _, X, g = fitted
     saved = load_frontier(save_frontier(g.frontier_, tmp_path / "frontier.json"))
-    assert len(saved.patches) == len(saved.records) == len(saved.pareto) == 2
+    assert len(saved.patches) == len(saved.records) == len(saved.pareto) == 6
     assert saved.patches[1] == g.frontier_.candidates.patch(1)
     assert np.allclose(saved.patches[0].ratio(X), g.frontier_.candidates.ratio(X)[0], atol=1e-9)

@@ -7,7 +7,7 @@ raw columns (patch). One model is a grid of one.
 import hashlib
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from fairpatch.choose.rows import Rows, codes
-from fairpatch.learn.problem import Grid, Problem, Settings
+from fairpatch.learn.problem import Direction, Grid, Problem, Settings
 from fairpatch.learn.train import Callback, Ratios, train
 from fairpatch.patch import Patch, Provenance
 from fairpatch.patch.encoding import Encoder
+from fairpatch.patch.model import untouched
 
 Floats = NDArray[np.float64]
 RatioLoss = Literal["uniform", "fisher"]
@@ -35,6 +36,20 @@ class Candidates:
     ratios: Ratios
     cutoff: float
     provenance: Provenance
+    directions: tuple[Direction, ...]
+    """Of each model; those of a joined stack may differ."""
+
+    @classmethod
+    def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
+        """Stacks that differ in nothing but their models, as one."""
+        first = parts[0]
+        columns = ("fair", "ratio", "concepts", "seeds")
+        grid = Grid(*(tuple(v for p in parts for v in getattr(p.grid, c)) for c in columns))
+        ratios = Ratios(
+            *(np.concatenate([getattr(p.ratios, k) for p in parts]) for k in ("W", "v", "a"))
+        )
+        directions = tuple(d for p in parts for d in p.directions)
+        return replace(first, grid=grid, ratios=ratios, directions=directions)
 
     def __len__(self) -> int:
         return len(self.grid)
@@ -48,10 +63,8 @@ class Candidates:
         """Decisions of every model: (M, rows)."""
         r = self.ratio(X)
         decided = np.where(f_logit > 0, r > 0, (f_logit < 0) & (r < 0))
-        if self.settings.direction == "both":
-            return decided
-        untouched = f_logit > 0 if self.settings.direction == "promote_only" else f_logit <= 0
-        return np.where(untouched, f_logit > 0, decided)
+        kept = np.stack([untouched(direction, f_logit) for direction in self.directions])
+        return np.where(kept, f_logit > 0, decided)
 
     def patch(self, m: int) -> Patch:
         """Model m as a patch: concepts by importance, unused ones and unread columns left out."""
@@ -68,6 +81,7 @@ class Candidates:
             "lambda_ratio": self.grid.ratio[m],
             "lambda_concepts": self.grid.concepts[m],
             "seed": self.grid.seeds[m],
+            "direction": self.directions[m],
         }
         settings = {**self.provenance.settings, **lambdas}
         return Patch(
@@ -75,7 +89,7 @@ class Candidates:
             concepts=concepts,
             offset=float(self.ratios.a[m, 0]),
             cutoff=self.cutoff,
-            direction=self.settings.direction,
+            direction=self.directions[m],
             provenance=self.provenance.model_copy(update={"settings": settings}),
         )
 
@@ -119,7 +133,8 @@ def train_candidates(
         },
     )
     ratios = train(problem, grid, settings, callbacks)
-    return Candidates(encoder, grid, settings, ratios, cutoff, provenance)
+    directions = (settings.direction,) * len(grid)
+    return Candidates(encoder, grid, settings, ratios, cutoff, provenance, directions)
 
 
 def _positive(values: Any, n: int, name: str) -> Floats:

@@ -11,6 +11,7 @@ from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.dial import Path, trace
 from fairpatch.choose.rows import Rows, codes
 from fairpatch.choose.target import Target
+from fairpatch.patch.model import untouched
 
 Floats = NDArray[np.float64]
 
@@ -32,14 +33,13 @@ class Frontier:
     def trace(cls, candidates: Candidates, rows: Rows, f_logit: Floats) -> "Frontier":
         """Follow every candidate's dial on rows that it was not trained on."""
         names, s = codes(rows.sensitive_features, len(rows))
-        direction = candidates.settings.direction
         ratios = candidates.ratio(rows.X)
         paths = [
             {
                 name: trace(r, f_logit, rows.y, group, direction=direction, most=STRONGEST)
                 for name, group in zip(names, s.T, strict=True)
             }
-            for r in ratios
+            for r, direction in zip(ratios, candidates.directions, strict=True)
         ]
         return cls(candidates, paths, ratios, f_logit)
 
@@ -47,9 +47,7 @@ class Frontier:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
         f, t = self.f_logit, float(logit(self.candidates.cutoff))
         moved = (1 + strength * (self.ratios[m] - 1)) * f
-        direction = self.candidates.settings.direction
-        untouched = {"both": np.zeros(len(f), bool), "promote_only": f > 0, "demote_only": f <= 0}
-        moved = np.where(untouched[direction], f, moved)
+        moved = np.where(untouched(self.candidates.directions[m], f), f, moved)
         return float(np.abs(expit(moved + t) - expit(f + t)).mean())
 
     def met(self, m: int, target: Target, *, changes: bool = True) -> NDArray[np.bool_]:
@@ -80,6 +78,7 @@ class Frontier:
                     "lambda_ratio": grid.ratio[m],
                     "lambda_concepts": grid.concepts[m],
                     "seed": grid.seeds[m],
+                    "direction": self.candidates.directions[m],
                     "accuracy": float(first.accuracy[k]),
                     "change_rate": float(first.change_rate[k]),
                     "concepts": int((W[m] != 0).any(-1).sum()),

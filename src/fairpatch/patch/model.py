@@ -75,16 +75,18 @@ class Patch(Part):
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the cut-off; r = 1 where the direction says so."""
         f = np.asarray(f_logit, np.float64)
-        return np.where(self._untouched(f), f, self.ratio(X) * f)
+        return np.where(untouched(self.direction, f), f, self.ratio(X) * f)
 
     def decide(self, X: Any, f_logit: Any) -> NDArray[np.bool_]:
         """F's decision, reversed where r says so. No logarithm and no product, so no rounding."""
         f = np.asarray(f_logit, np.float64)
         r = self.ratio(X)
         patched = np.where(f > 0, r > 0, (f < 0) & (r < 0))
-        return np.where(self._untouched(f), f > 0, patched)
+        return np.where(untouched(self.direction, f), f > 0, patched)
 
-    def _untouched(self, f: Floats) -> NDArray[np.bool_]:
-        if self.direction == "promote_only":
-            return f > 0
-        return f <= 0 if self.direction == "demote_only" else np.zeros(f.shape, bool)
+
+def untouched(direction: Direction, f_logit: Floats) -> NDArray[np.bool_]:
+    """Whom a direction forbids to change: promote_only those f approves, demote_only the others."""
+    if direction == "promote_only":
+        return f_logit > 0
+    return f_logit <= 0 if direction == "demote_only" else np.zeros(f_logit.shape, bool)
