@@ -214,7 +214,8 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._fit_target(self.target, rows, seed)
         grid = Grid.of((self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (seed,))
         rows = rows.sample(self.max_rows, seed)
-        candidates = self._train(rows, grid, self.fairness, self.direction, self.exclude, seed)
+        encoder = self._prepare(rows, self.exclude)
+        candidates = self._train(rows, encoder, grid, self.fairness, self.direction, seed)
         self.patch_ = candidates.patch(0)
         return self
 
@@ -226,11 +227,11 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learn, select, certify = rows.split(self.splits, seed)
         learn = learn.sample(self.max_rows, seed)
         grid = self.grid or Grid.of(ratio=(0.3, 1.0), seeds=(seed,))
-        exclude = (*self.exclude, *target.exclude)
+        encoder = self._prepare(learn, (*self.exclude, *target.exclude))
         # Who allows changes both ways allows one way too, and that is often the cheaper one.
         directions = get_args(Direction) if target.direction == "both" else (target.direction,)
         candidates = Candidates.join(
-            [self._train(learn, grid, target.fairness, d, exclude, seed) for d in directions]
+            [self._train(learn, encoder, grid, target.fairness, d, seed) for d in directions]
         )
         f_logit = self.base_.logits(select.X)
         self.frontier_ = Frontier.trace(candidates, select, f_logit)
@@ -251,22 +252,25 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def _train(
-        self,
-        rows: Rows,
-        grid: Grid,
-        fairness: Fairness,
-        direction: Direction,
-        exclude: Collection[str],
-        seed: int,
-    ) -> Candidates:
-        """Train a grid on columns that the patch may read: never f's score, never S by its name."""
+    def _prepare(self, rows: Rows, exclude: Collection[str]) -> Encoder:
+        """Set f, and encode what the patch may read: never f's score, never S by its name."""
         hidden = {self.estimator} if isinstance(self.estimator, str) else set()
         if rows.sensitive_features is not None:
             hidden |= set(named_columns(rows.sensitive_features))
         names = set(Table.of(rows.X).names)
         encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)})
         self.base_ = self._base(encoder, rows)
+        return encoder
+
+    def _train(
+        self,
+        rows: Rows,
+        encoder: Encoder,
+        grid: Grid,
+        fairness: Fairness,
+        direction: Direction,
+        seed: int,
+    ) -> Candidates:
         settings = Settings(
             fairness=fairness,
             direction=direction,

@@ -1,6 +1,6 @@
 """The choice: the patch that meets the target with the fewest changes, or an honest no."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Choice:
     """Mean distance of the patched from the base model's probability."""
     metrics: dict[str, dict[str, float]]
     """By sensitive feature."""
-    bound: Bound | None
+    bound: Bound | None = None
     """The fewest changes with which any method could meet the P-Rule, S known."""
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ def choose(frontier: Frontier, target: Target, counts: Counts) -> Choice:
     for m in range(len(frontier.paths)):
         met = np.flatnonzero(frontier.met(m, target))
         if len(met):
-            options.append(_option(frontier, m, int(met[0]), target, counts))
+            options.append(_option(frontier, m, int(met[0]), target))
     if not options:
         raise TargetNotReachedError(_nearest(frontier, target))
     least = min(option.displacement for option in options)
@@ -71,7 +71,8 @@ def choose(frontier: Frontier, target: Target, counts: Counts) -> Choice:
             "it can be met"
         )
     keys = {"changes": lambda c: c.change_rate, "accuracy": lambda c: -c.accuracy}
-    return min(options, key=lambda c: tuple(keys[p](c) for p in target.prefer))
+    best = min(options, key=lambda c: tuple(keys[p](c) for p in target.prefer))
+    return replace(best, bound=_bound(target, counts))
 
 
 def certify_choice(
@@ -132,14 +133,20 @@ def _ladder(frontier: Frontier, choice: Choice, target: Target) -> list[float]:
     return sorted(set(strengths), reverse=True)
 
 
-def _option(frontier: Frontier, m: int, k: int, target: Target, counts: Counts) -> Choice:
+def _bound(target: Target, counts: Counts) -> Bound | None:
+    """The fewest changes for the P-Rule, of the sensitive feature that needs the most."""
+    if target.p_rule is None:
+        return None
+    found = [
+        fewest_for_p_rule(counts.by(feature), target.p_rule, direction=target.direction)
+        for feature in counts.features
+    ]
+    return max((b for b in found if b), key=lambda b: b.changes, default=None)
+
+
+def _option(frontier: Frontier, m: int, k: int, target: Target) -> Choice:
     by_feature = frontier.paths[m]
     first = next(iter(by_feature.values()))
-    bounds = []
-    if target.p_rule is not None:
-        for feature in by_feature:
-            found = fewest_for_p_rule(counts.by(feature), target.p_rule, direction=target.direction)
-            bounds += [found] if found else []
     return Choice(
         model=m,
         strength=float(first.strength[k]),
@@ -150,7 +157,6 @@ def _option(frontier: Frontier, m: int, k: int, target: Target, counts: Counts) 
             feature: {r.name: float(r.values(path)[k]) for r in target.fairness_requirements}
             for feature, path in by_feature.items()
         },
-        bound=max(bounds, key=lambda b: b.changes) if bounds else None,
     )
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch.patch.model import Direction, untouched
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -82,7 +84,7 @@ def trace(
     y: Ints,
     group: Ints,
     *,
-    direction: str = "both",
+    direction: Direction = "both",
     most: float = np.inf,
 ) -> Path:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
@@ -91,11 +93,7 @@ def trace(
     """
     n_groups = int(group.max()) + 1
     approved = f_logit > 0
-    may = (ratio < 1) & (f_logit != 0)
-    if direction == "promote_only":
-        may &= ~approved
-    elif direction == "demote_only":
-        may &= approved
+    may = (ratio < 1) & (f_logit != 0) & ~untouched(direction, f_logit)
     with np.errstate(divide="ignore"):
         at = np.where(may, 1 / (1 - ratio), np.inf)
     order = np.argsort(at, kind="stable")
