@@ -92,7 +92,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     frontier_, choice_, certificate_ : with a target
-        All candidates, the chosen one with what it reaches and the bound, and the verdicts.
+        All candidates; the chosen one with what it reaches and the bounds; and the verdicts.
     patch_ : Patch
         What was learned: readable, storable, applicable anywhere.
     base_ : BaseModel
@@ -192,6 +192,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Any number of features of any number of values; gaps are fine. Needed where
             ``lambda_fair`` is above 0.
         sample_weight : weights, optional
+            For learning. Choosing and certifying count people, each of them once.
         change_cost : numbers, optional
             How dear a changed decision is in each row, relative to the others.
         """
@@ -233,23 +234,15 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         candidates = Candidates.join(
             [self._train(learn, encoder, grid, target.fairness, d, seed) for d in directions]
         )
-        f_logit = self.base_.logits(select.X)
-        self.frontier_ = Frontier.trace(candidates, select, f_logit)
-        counts = Counts.from_arrays(
-            decision=f_logit > 0, y=select.y, sensitive_features=select.sensitive_features
-        )
-        self.choice_ = choose(self.frontier_, target, counts)
-        self.patch_ = candidates.patch(self.choice_.model).with_strength(self.choice_.strength)
-        self.certificate_ = None
+        self.frontier_ = Frontier.trace(candidates, select, self.base_.logits(select.X), learn)
+        ladder = choose(self.frontier_, target)
+        self.choice_, self.certificate_ = ladder[-1], None
         if len(certify):
-            self.patch_, self.certificate_ = certify_choice(
-                self.patch_,
-                self.frontier_,
-                self.choice_,
-                target,
-                certify,
-                self.base_.logits(certify.X),
+            f_logit = self.base_.logits(certify.X)
+            self.choice_, self.certificate_ = certify_choice(
+                ladder, candidates, target, certify, f_logit
             )
+        self.patch_ = candidates.patch(self.choice_.model).with_strength(self.choice_.strength)
         return self
 
     def _prepare(self, rows: Rows, exclude: Collection[str]) -> Encoder:

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from fairpatch import Commod, Counts, Target
+from fairpatch import Commod, Target
 from fairpatch.choose.frontier_file import load_frontier, save_frontier
 from fairpatch.datasets import Population
 from fairpatch.learn.problem import Grid
@@ -23,17 +23,15 @@ def fitted():
 
 def test_it_draws_candidates_choice_and_bound(fitted, tmp_path):
     mpl.use("Agg")
-    people, _, g = fitted
-    counts = Counts.from_arrays(
-        decision=people["score"] > 0.5, sensitive_features=people[["group"]]
-    )
-    display = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_, counts=counts).plot()
+    _, _, g = fitted
+    display = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_).plot()
     assert display.choice[0] >= 0.8
-    assert (np.diff(display.bound[1]) >= 0).all()
+    assert (np.diff(display.known) >= 0).all()
+    assert (np.diff(display.blind) >= 0).all()
     display.ax_.figure.savefig(tmp_path / "frontier.png")
     assert (tmp_path / "frontier.png").stat().st_size > 5_000
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["candidates", "fewest possible, S known", "chosen"]
+    assert labels[:3] == ["candidates", "fewest possible, S known", "fewest possible, S unread"]
     mpl.pyplot.close("all")
 
 
@@ -43,3 +41,11 @@ def test_a_frontier_is_saved_and_another_patch_taken_from_it(fitted, tmp_path):
     assert len(saved.patches) == len(saved.records) == len(saved.pareto) == 6
     assert saved.patches[1] == g.frontier_.candidates.patch(1)
     assert np.allclose(saved.patches[0].ratio(X), g.frontier_.candidates.ratio(X)[0], atol=1e-9)
+
+
+def test_a_frontier_is_a_frame(fitted):
+    _, _, g = fitted
+    frame = g.frontier_.frame()
+    assert len(frame) == 6
+    assert frame["p_rule group"].between(0, 1).all()
+    assert g.frontier_.frame("polars").columns == list(frame.columns)

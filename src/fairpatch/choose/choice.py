@@ -5,16 +5,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.rows import Rows
 from fairpatch.choose.target import WORDS, Target
-from fairpatch.measure.bounds import Bound, fewest_for_p_rule
+from fairpatch.measure.blind import fewest_blind
+from fairpatch.measure.bounds import (
+    Bound,
+    fewest_for_mistreatment,
+    fewest_for_p_rule,
+    fewest_for_rate_difference,
+    fewest_for_tpr_gap,
+)
 from fairpatch.measure.counts import Counts
-from fairpatch.patch import Patch
+
+FEWEST = {
+    "p_rule": fewest_for_p_rule,
+    "demographic_parity_difference": fewest_for_rate_difference,
+    "equal_opportunity_difference": fewest_for_tpr_gap,
+    "disparate_mistreatment": fewest_for_mistreatment,
+}
 
 MARGINS = (0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.025, 0.0)
-"""How far inside the target the ladder of strengths starts, and its steps down to the target."""
+"""How far inside the target the ladder starts, and its steps down to the target."""
 
 
 class TargetNotReachedError(ValueError):
@@ -34,7 +48,9 @@ class Choice:
     metrics: dict[str, dict[str, float]]
     """By sensitive feature."""
     bound: Bound | None = None
-    """The fewest changes with which any method could meet the P-Rule, S known."""
+    """The fewest changes with which any method could meet the target, S known."""
+    blind: float | None = None
+    """The same for methods that do not read S, as a share: estimated, as P(S|x) is."""
 
     def __str__(self) -> str:
         reached = "; ".join(
@@ -44,104 +60,105 @@ class Choice:
         text = f"{reached}. {self.change_rate:.1%} of decisions change"
         if self.bound is not None:
             least = self.bound.change_rate
-            text += f"; no method could do it with fewer than {least:.1%}"
+            text += f"; no method could meet the target with fewer than {least:.1%}"
+        if self.blind is not None:
+            text += f", and about {self.blind:.1%} are to be expected at best without reading S"
         return f"{text}. Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
 
 
-def choose(frontier: Frontier, target: Target, counts: Counts) -> Choice:
-    """The preferred patch among those that meet the target on the selection rows.
+def choose(frontier: Frontier, target: Target) -> list[Choice]:
+    """The preferred patches that meet the target on the selection rows: the ladder.
 
-    Changes only grow along a dial, so each candidate's best strength is the first that meets the
-    target. ``counts`` are f's decisions on the selection rows, for the bound.
+    The last one meets the target itself; each one before meets it with more room. Those are what
+    certification may have to fall back on. Raises where no patch meets the target.
+    """
+    known, blind = fewest(frontier, target)
+    ladder: list[Choice] = []
+    for margin in MARGINS:
+        options = _options(frontier, target.inside(margin) if margin else target)
+        if not options:
+            continue
+        keys = {"changes": lambda c: c.change_rate, "accuracy": lambda c: -c.accuracy}
+        best = min(options, key=lambda c: tuple(keys[p](c) for p in target.prefer))
+        if not ladder or best != ladder[-1]:
+            ladder.append(best)
+    if not ladder:
+        raise TargetNotReachedError(_nearest(frontier, target))
+    return [replace(choice, bound=known, blind=blind) for choice in ladder]
+
+
+def certify_choice(
+    ladder: list[Choice],
+    candidates: Candidates,
+    target: Target,
+    rows: Rows,
+    f_logit: NDArray[np.float64],
+) -> tuple[Choice, Certificate]:
+    """The weakest choice that is certified, and its certificate.
+
+    The ladder was fixed on the selection rows, and is tested from its safest end until one fails
+    (fixed-sequence testing): however many are tried, the chance of certifying a patch that violates
+    the target stays below 1 - confidence. If not even the safest is certified, the choice that
+    meets the target with the fewest changes stands, with its own verdict.
+    """
+
+    def judge(choice: Choice) -> Certificate:
+        patch = candidates.patch(choice.model).with_strength(choice.strength)
+        counts = Counts.from_arrays(
+            decision=f_logit > 0,
+            new_decision=patch.decide(rows.X, f_logit),
+            y=rows.y,
+            sensitive_features=rows.sensitive_features,
+        )
+        return certify(counts, target)
+
+    best = None
+    for choice in ladder:
+        certificate = judge(choice)
+        if certificate.word != "certified":
+            break
+        best = choice, certificate
+    return best or (ladder[-1], judge(ladder[-1]))
+
+
+def fewest(frontier: Frontier, target: Target) -> tuple[Bound | None, float | None]:
+    """The fewest changes for the target on the selection rows: with S known, and without.
+
+    Each requirement of each feature needs so many; the most of these is a bound for all together.
+    The blind one is for features of two values, P-Rule and rate difference.
+    """
+    known: list[Bound | None] = []
+    blind: list[float | None] = []
+    decided, way = frontier.f_logit > 0, target.direction
+    for feature in frontier.counts.features:
+        counts, q = frontier.counts.by(feature), frontier.q.get(feature)
+        for requirement in target.fairness_requirements:
+            known.append(FEWEST[requirement.name](counts, requirement.limit, direction=way))
+            if q is None:
+                continue
+            if requirement.name == "p_rule":
+                blind.append(fewest_blind(q, decided, requirement.limit, direction=way))
+            elif requirement.name == "demographic_parity_difference":
+                slack = requirement.limit
+                blind.append(fewest_blind(q, decided, 1.0, slack=slack, direction=way))
+    return (
+        max((b for b in known if b), key=lambda b: b.changes, default=None),
+        max((b for b in blind if b is not None), default=None),
+    )
+
+
+def _options(frontier: Frontier, target: Target) -> list[Choice]:
+    """Each candidate at the first strength that meets the target.
+
+    Changes and displacement only grow along a dial, so that is its best one.
     """
     options = []
     for m in range(len(frontier.paths)):
         met = np.flatnonzero(frontier.met(m, target))
         if len(met):
             options.append(_option(frontier, m, int(met[0]), target))
-    if not options:
-        raise TargetNotReachedError(_nearest(frontier, target))
-    least = min(option.displacement for option in options)
-    if target.max_displacement is not None:  # it grows along a dial, so the first stop is least
-        options = [o for o in options if o.displacement <= target.max_displacement]
-    if not options:
-        raise TargetNotReachedError(
-            f"no patch meets the target ({target}) with a displacement of at most "
-            f"{target.max_displacement:g}; with max_displacement={np.ceil(least * 1000) / 1000:g} "
-            "it can be met"
-        )
-    keys = {"changes": lambda c: c.change_rate, "accuracy": lambda c: -c.accuracy}
-    best = min(options, key=lambda c: tuple(keys[p](c) for p in target.prefer))
-    return replace(best, bound=_bound(target, counts))
-
-
-def certify_choice(
-    patch: Patch,
-    frontier: Frontier,
-    choice: Choice,
-    target: Target,
-    rows: Rows,
-    f_logit: NDArray[np.float64],
-) -> tuple[Patch, Certificate]:
-    """The weakest strength of the chosen patch that is certified, and its certificate.
-
-    Strengths are fixed on the selection rows, from well inside the target down to the choice, and
-    tested in that order until one fails (fixed-sequence testing): however many are tried, the
-    chance of certifying a patch that violates the target stays below 1 - confidence. If not even
-    the strongest is certified, the choice stands with its own verdict.
-    """
-
-    def judge(strength: float) -> tuple[Patch, Certificate]:
-        turned = patch.with_strength(strength)
-        counts = Counts.from_arrays(
-            decision=f_logit > 0,
-            new_decision=turned.decide(rows.X, f_logit),
-            y=rows.y,
-            sensitive_features=rows.sensitive_features,
-        )
-        return turned, certify(counts, target)
-
-    best = None
-    for strength in _ladder(frontier, choice, target):
-        turned, certificate = judge(strength)
-        if certificate.word != "certified":
-            break
-        best = turned, certificate
-    return best or judge(choice.strength)
-
-
-def _ladder(frontier: Frontier, choice: Choice, target: Target) -> list[float]:
-    """Strengths to test, strongest first; each meets the whole target on the selection rows."""
-    by_feature = frontier.paths[choice.model]
-    first = next(iter(by_feature.values()))
-    whole = frontier.met(choice.model, target)
-    strengths = []
-    for margin in MARGINS:
-        inside = whole.copy()
-        for requirement in target.fairness_requirements:
-            for path in by_feature.values():
-                values = requirement.values(path)
-                slack = (
-                    values - requirement.limit
-                    if requirement.at_least
-                    else (requirement.limit - values)
-                )
-                room = (1 - requirement.limit) if requirement.at_least else requirement.limit
-                inside &= slack >= min(margin, 0.9 * room)
-        if inside.any():
-            strengths.append(float(first.strength[np.flatnonzero(inside)[0]]))
-    return sorted(set(strengths), reverse=True)
-
-
-def _bound(target: Target, counts: Counts) -> Bound | None:
-    """The fewest changes for the P-Rule, of the sensitive feature that needs the most."""
-    if target.p_rule is None:
-        return None
-    found = [
-        fewest_for_p_rule(counts.by(feature), target.p_rule, direction=target.direction)
-        for feature in counts.features
-    ]
-    return max((b for b in found if b), key=lambda b: b.changes, default=None)
+    most = np.inf if target.max_displacement is None else target.max_displacement
+    return [option for option in options if option.displacement <= most]
 
 
 def _option(frontier: Frontier, m: int, k: int, target: Target) -> Choice:
@@ -163,6 +180,14 @@ def _option(frontier: Frontier, m: int, k: int, target: Target) -> Choice:
 def _nearest(frontier: Frontier, target: Target) -> str:
     """What could be had instead, in each direction."""
     advice = []
+    if target.max_displacement is not None:
+        moved = [o.displacement for o in _options(frontier, replace(target, max_displacement=None))]
+        if moved:
+            nearest = np.ceil(min(moved) * 1000) / 1000
+            return (
+                f"no patch meets the target ({target}) with a displacement of at most "
+                f"{target.max_displacement:g}; with max_displacement={nearest:g} it can be met"
+            )
     cheapest = np.inf
     for m, by_feature in enumerate(frontier.paths):
         met = np.flatnonzero(frontier.met(m, target, changes=False))

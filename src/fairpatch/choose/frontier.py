@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.dial import Path, trace
+from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.rows import Rows, codes
 from fairpatch.choose.target import Target
+from fairpatch.measure.counts import Counts
 from fairpatch.patch.model import untouched
 
 Floats = NDArray[np.float64]
@@ -28,11 +31,23 @@ class Frontier:
     """By candidate, then by feature."""
     ratios: Floats
     f_logit: Floats
+    counts: Counts
+    """Of f's decisions, for the bounds."""
+    q: dict[str, Floats]
+    """P(S = the second value | x) of each feature of two values, for the blind bound."""
 
     @classmethod
-    def trace(cls, candidates: Candidates, rows: Rows, f_logit: Floats) -> "Frontier":
-        """Follow every candidate's dial on rows that it was not trained on."""
+    def trace(
+        cls, candidates: Candidates, rows: Rows, f_logit: Floats, learned: Rows | None = None
+    ) -> "Frontier":
+        """Follow every candidate's dial on rows that it was not trained on.
+
+        ``learned``, the rows that it was trained on, serve to estimate P(S|x).
+        """
         names, s = codes(rows.sensitive_features, len(rows))
+        counts = Counts.from_arrays(
+            decision=f_logit > 0, y=rows.y, sensitive_features=rows.sensitive_features
+        )
         ratios = candidates.ratio(rows.X)
         paths = [
             {
@@ -41,7 +56,8 @@ class Frontier:
             }
             for r, direction in zip(ratios, candidates.directions, strict=True)
         ]
-        return cls(candidates, paths, ratios, f_logit)
+        q = group_probabilities(rows, candidates.encoder, learned)
+        return cls(candidates, paths, ratios, f_logit, counts, q)
 
     def displacement(self, m: int, strength: float) -> float:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
@@ -86,6 +102,18 @@ class Frontier:
                 }
             )
         return found
+
+    def frame(self, backend: Any = "pandas") -> Any:
+        """The records as a frame of pandas, polars or pyarrow: one column a metric and feature."""
+        columns: dict[str, list[Any]] = {}
+        for record in self.records():
+            flat = {k: v for k, v in record.items() if k != "metrics"}
+            for feature, metrics in record["metrics"].items():
+                flat |= {f"{name} {feature}": value for name, value in metrics.items()}
+            for name, value in flat.items():
+                columns.setdefault(name, []).append(value)
+        columns["pareto"] = self.pareto().tolist()
+        return nw.from_dict(columns, backend=backend).to_native()
 
     def pareto(self) -> NDArray[np.bool_]:
         """Candidates that none other beats in fairness, accuracy and changes at once."""

@@ -1,7 +1,7 @@
 """What the user asks for: what must hold, and how much may change. No lambda in sight."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -128,6 +128,16 @@ class Target:
         given_y = self.equal_opportunity_difference is not None
         given_y |= self.disparate_mistreatment is not None
         return "equalized_odds" if given_y and self.p_rule is None else "demographic_parity"
+
+    def inside(self, margin: float) -> "Target":
+        """The same target with its fairness limits moved inwards, never quite to their ends."""
+        limits = {
+            r.name: min(r.limit + margin, 0.1 * r.limit + 0.9)
+            if r.at_least
+            else max(r.limit - margin, 0.1 * r.limit)
+            for r in self.fairness_requirements
+        }
+        return replace(self, **limits)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.requirements))

@@ -31,17 +31,20 @@ def helpfulness(
     return np.asarray(both[d] / pi[d] - tau * both[a] / pi[a])
 
 
-def fewest_blind(q: Floats, decided: Bools, tau: float, *, direction: str = "both") -> float | None:
+def fewest_blind(
+    q: Floats, decided: Bools, tau: float, *, slack: float = 0.0, direction: str = "both"
+) -> float | None:
     """Least share of decisions to change for a P-Rule of tau by a rule that reads x only.
 
-    Exact for the q that is given: with q estimated, so is the bound. None where it cannot be.
+    With tau = 1 and ``slack``: for a rate difference of at most that. Exact for the q that is
+    given: with q estimated, so is the bound. None where it cannot be.
 
     >>> q = np.array([0.9, 0.9, 0.1, 0.1]); decided = np.array([True, True, False, False])
     >>> fewest_blind(q, decided, tau=0.8)
     0.378...
     """
     h = helpfulness(q, decided, tau)
-    deficit = -float((h * decided).sum())
+    deficit = -float((h * decided).sum()) - slack * len(q)
     if deficit <= 0:
         return 0.0
     gain = np.where(decided, -h, h)

@@ -1,25 +1,26 @@
 """How few changes could do it? The fewest that reach a target if S were known (METHOD section 6).
 
 No method can do with less, whatever it reads. Everything is computed from counts: people N_g and
-positive decisions G_g of each group (given y, for DM).
+positive decisions G_g of each group (given y, for DM), so it costs the same for 10^10 people.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
 
-from fairpatch.measure.counts import Counts
+from fairpatch.measure.counts import UNKNOWN, Counts
 
-Ints = NDArray[np.int64]
+Ints = NDArray[Any]
+"""Whole numbers of any size: products of counts outgrow 64 bits, so they are Python's own."""
 
-MOST = 3_000_000
-"""The sweep tries every rate that a group can have; beyond so many people, count a sample."""
-
-SMALL = 2_000
-"""Up to so many people of a label every combination is tried; beyond, a gap closes evenly."""
+WIDEST = 100_000
+"""Rates tried at most for each group; more are needed only where the cost is flat over them."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Bound:
     promotions: tuple[int, ...]
     """By group, in the order of the counts."""
     demotions: tuple[int, ...]
+    correct: int | None = None
+    """How many more decisions equal y, at best, with so few changes; None where y is not known."""
 
     @property
     def change_rate(self) -> float:
@@ -53,84 +56,111 @@ def fewest_for_p_rule(counts: Counts, tau: float, *, direction: str = "both") ->
     t = _fraction(tau)
     n, g = _sizes(counts)
 
-    def band(k: Ints, size: int) -> tuple[Ints, Ints]:
-        """Least and most positives of each group for the caps c = k / size."""
-        low = -(-t.numerator * k[:, None] * n // (t.denominator * size))
-        return low, k[:, None] * n // size
+    def band(c: Ints) -> tuple[Ints, Ints]:
+        return t * c, c
 
-    up, down = direction != "demote_only", direction != "promote_only"
-    return _best(n, g, _sweep(n, band, start=1), up=up, down=down)
+    return _sweep(counts, n, g, [band], direction, least=Fraction(1, int(n.max(initial=1))))
 
 
-def fewest_for_rate_difference(counts: Counts, e: float) -> Bound | None:
+def fewest_for_rate_difference(
+    counts: Counts, e: float, *, direction: str = "both"
+) -> Bound | None:
     """Fewest changes to a largest difference of rates of at most e."""
     t = _fraction(e)
     n, g = _sizes(counts)
 
-    def from_below(k: Ints, size: int) -> tuple[Ints, Ints]:
-        """Lowest rate k / size, highest k / size + e."""
-        low = -(-k[:, None] * n // size)
-        return low, (k[:, None] * t.denominator + t.numerator * size) * n // (size * t.denominator)
+    def from_below(c: Ints) -> tuple[Ints, Ints]:
+        return c, c + t
 
-    def from_above(k: Ints, size: int) -> tuple[Ints, Ints]:
-        """Highest rate k / size, lowest k / size - e."""
-        low = -(-(k[:, None] * t.denominator - t.numerator * size) * n // (size * t.denominator))
-        return low, k[:, None] * n // size
+    def from_above(c: Ints) -> tuple[Ints, Ints]:
+        return c - t, c
 
-    bands = [*_sweep(n, from_below, start=0), *_sweep(n, from_above, start=0)]
-    return _best(n, g, bands, up=True, down=True)
+    return _sweep(counts, n, g, [from_below, from_above], direction, least=Fraction(0))
 
 
-def fewest_for_mistreatment(counts: Counts, e: float) -> int:
-    """Fewest changes to DM = TPR gap + FPR gap of at most e, for two groups.
+def fewest_for_tpr_gap(counts: Counts, e: float, *, direction: str = "both") -> Bound | None:
+    """Fewest changes to a TPR gap of at most e (equal opportunity): only people with y = 1 help."""
+    counts = counts.known()
+    keep = np.array([False, True, False])[None, :, None, None]
+    ones = Counts(
+        counts.features,
+        counts.groups,
+        counts.n * keep,
+        counts.weight * keep,
+        counts.weight_sq * keep,
+    )
+    if not ones.n.sum((1, 2, 3)).all():
+        raise ValueError("a group has no people with y = 1, so its TPR is undefined")
+    bound = fewest_for_rate_difference(ones, e, direction=direction)
+    return bound and Bound(
+        bound.changes, int(counts.total), bound.promotions, bound.demotions, bound.correct
+    )
 
-    (The paper gives all flips to one gap; that is wrong once the gap is closed.)
+
+def fewest_for_mistreatment(counts: Counts, e: float, *, direction: str = "both") -> Bound | None:
+    """Fewest changes to DM = TPR gap + FPR gap of at most e; None where it cannot be.
+
+    A small integer program: promotions and demotions by group and label, the lowest and highest
+    rate of each label. (The paper gives all flips to one gap; wrong once that gap is closed.)
     """
     counts = counts.known()
-    if len(counts.groups) != 2:
-        raise ValueError(f"the bound for DM is for two groups, there are {len(counts.groups)}")
-    tpr, fpr = (_gap_after(*_sizes(counts, y)) for y in (1, 0))
-    # For each number of flips on the TPR gap, the fewest on the FPR gap that do the rest. Gaps are
-    # multiples of 1 / (N_a N_d), far above the rounding error that is allowed for here.
-    needed = np.searchsorted(-fpr, -(e - tpr) - 1e-12)
-    there = needed < len(fpr)
-    return int((np.arange(len(tpr)) + needed)[there].min())
-
-
-def _gap_after(n: Ints, g: Ints) -> NDArray[np.float64]:
-    """Least gap of two groups' rates after K = 0, 1, ... flips, until it is as small as it gets."""
-    if not n.all():
+    cells = list(product(range(len(counts.groups)), (0, 1)))
+    size = np.array([counts.n[g, y].sum() for g, y in cells], np.float64)
+    held = np.array([counts.n[g, y, 1].sum() for g, y in cells], np.float64)
+    if not size.all():
         raise ValueError("a group has no people with this label, so the gap is undefined")
-    if n.sum() <= SMALL:
-        return _gap_after_any_flips(n, g)
-    a, d = (0, 1) if g[0] * n[1] >= g[1] * n[0] else (1, 0)
-    gap = g[a] / n[a] - g[d] / n[d]
-    K = np.arange(int(np.ceil(gap * n.max())) + 2)
-    # i promotions in d and K - i demotions in a: the gap is linear in i, and least near its zero
-    slope = 1 / n[a] - 1 / n[d]
-    zero = np.zeros(len(K)) if abs(slope) < 1e-15 else (K / n[a] - gap) / slope
-    best = np.full(len(K), np.inf)
-    for i in (np.floor(zero), np.ceil(zero), np.zeros(len(K)), K):
-        up = np.clip(i, np.maximum(0, K - g[a]), np.minimum(K, n[d] - g[d]))
-        best = np.minimum(best, np.abs((g[a] - (K - up)) / n[a] - (g[d] + up) / n[d]))
-    return np.minimum.accumulate(best)
+    # Beyond 10,000 people in a cell the solver's tolerance nears a person: count in lots, and
+    # let lots be broken. The fewest is then rounded up, and at most a person a cell too small.
+    lot = max(1.0, size.max() / 1e4)
+    size, held, k = size / lot, held / lot, len(cells)
+    # variables: promotions (k), demotions (k), lowest rate of y = 0, 1, highest rate of y = 0, 1
+    rows = np.zeros((2 * k + 1, 2 * k + 4))
+    for i, (_, y) in enumerate(cells):  # lowest * size <= positives <= highest * size
+        rows[[2 * i, 2 * i + 1], i] = 1
+        rows[[2 * i, 2 * i + 1], k + i] = -1
+        rows[2 * i, 2 * k + y] = -size[i]
+        rows[2 * i + 1, 2 * k + 2 + y] = -size[i]
+    rows[-1, 2 * k :] = np.array([-1, -1, 1, 1]) * size.max()  # in people, as the other rows
+    at_least = np.append(np.column_stack([-held, np.full(k, -np.inf)]).ravel(), -np.inf)
+    at_most = np.append(np.column_stack([np.full(k, np.inf), -held]).ravel(), e * size.max())
+    up, down = direction != "demote_only", direction != "promote_only"
+    most = np.concatenate([(size - held) * up, held * down, np.ones(4)])
+    limits = LinearConstraint(rows, at_least, at_most)
+    flips = np.append(np.ones(2 * k), np.zeros(4))
+
+    def solve(objective: NDArray[np.float64], *constraints: LinearConstraint) -> Any:
+        found = milp(
+            objective,
+            constraints=[limits, *constraints],
+            bounds=Bounds(np.zeros(len(most)), most),
+            integrality=flips * (lot == 1),
+            options={"mip_rel_gap": 0.0},
+        )
+        return found.x
+
+    first = solve(flips)
+    if first is None:
+        return None
+    fewest = float(first @ flips)
+    wrong = np.array([1 - 2 * y for _, y in cells])  # promoting y = 0, demoting y = 1
+    second = solve(
+        np.concatenate([wrong, -wrong, np.zeros(4)]), LinearConstraint(flips, 0, fewest + 1e-6)
+    )
+    moves = np.rint((first if second is None else second)[: 2 * k] * lot).astype(int)
+    by_group = moves.reshape(2, -1, 2).sum(2)
+    return Bound(
+        int(np.ceil(fewest * lot - 1e-4)),
+        int(counts.total),
+        tuple(by_group[0].tolist()),
+        tuple(by_group[1].tolist()),
+        -int(moves[:k] @ wrong - moves[k:] @ wrong),
+    )
 
 
-def _gap_after_any_flips(n: Ints, g: Ints) -> NDArray[np.float64]:
-    """The same by trying every number of positives in both groups: small groups may overshoot."""
-    one, two = (np.arange(size + 1) for size in n)
-    flips = np.abs(one - g[0])[:, None] + np.abs(two - g[1])[None]
-    gaps = np.abs(one[:, None] / n[0] - two[None] / n[1])
-    best = np.full(int(flips.max()) + 1, np.inf)
-    np.minimum.at(best, flips.ravel(), gaps.ravel())
-    return np.minimum.accumulate(best)
-
-
-def _sizes(counts: Counts, y: int | None = None) -> tuple[Ints, Ints]:
-    """N_g and G_g: people, and f's positive decisions."""
-    table = counts.known().n
-    table = table.sum(1) if y is None else table[:, y]
-    return table.sum((1, 2)), table[:, 1].sum(1)
+def _sizes(counts: Counts) -> tuple[Ints, Ints]:
+    """N_g and G_g: people, and f's positive decisions, as Python's integers."""
+    table = counts.known().n.sum(1)
+    return table.sum((1, 2)).astype(object), table[:, 1].sum(1).astype(object)
 
 
 def _fraction(value: float) -> Fraction:
@@ -138,31 +168,111 @@ def _fraction(value: float) -> Fraction:
     return Fraction(value).limit_denominator(10_000)
 
 
-Band = Callable[[Ints, int], tuple[Ints, Ints]]
+Band = Callable[[Any], tuple[Any, Any]]
+"""Lowest and highest rate allowed, given the swept rate c."""
 
 
-def _sweep(n: Ints, band: Band, *, start: int) -> list[tuple[Ints, Ints]]:
-    """The bands of every rate that some group can have."""
-    if n.sum() > MOST:
-        raise ValueError(f"the exact bound is for up to {MOST:,} people, there are {n.sum():,}")
-    return [band(np.arange(start, size + 1, dtype=np.int64), int(size)) for size in n]
-
-
-def _best(
-    n: Ints, g: Ints, bands: list[tuple[Ints, Ints]], *, up: bool, down: bool
+def _sweep(
+    counts: Counts, n: Ints, g: Ints, bands: list[Band], direction: str, *, least: Fraction
 ) -> Bound | None:
-    """The cheapest way to bring every group's positives g into one of the bands."""
-    found: list[tuple[int, Ints, Ints]] = []
-    for low, high in bands:
-        promote, demote = np.maximum(0, low - g), np.maximum(0, g - high)
-        ok = ((low <= high) & (low <= n)).all(1)
-        ok &= up or ~promote.any(1)
-        ok &= down or ~demote.any(1)
-        if ok.any():
-            cost = np.where(ok, (promote + demote).sum(1), np.iinfo(np.int64).max)
-            i = int(cost.argmin())
-            found.append((int(cost[i]), promote[i], demote[i]))
-    if not found:
+    """The cheapest way to bring every group's positives g into a band, most correct among those."""
+    up, down = direction != "demote_only", direction != "promote_only"
+    best: tuple[int, int, Ints, Ints] | None = None
+    for band in bands:
+        for c in _rates(n, g, band, up=up, down=down, least=least):
+            below, above = band(c)
+            low = -(-below.numerator * n // below.denominator)
+            high = above.numerator * n // above.denominator
+            if (low > high).any() or (low > n).any():
+                continue
+            promote, demote = np.maximum(0, low - g), np.maximum(0, g - high)
+            if (not up and promote.any()) or (not down and demote.any()):
+                continue
+            changes = int((promote + demote).sum())
+            if best is None or changes <= best[0]:
+                correct = _correct(counts, promote, demote)
+                if best is None or (changes, -correct) < (best[0], -best[1]):
+                    best = changes, correct, promote, demote
+    if best is None:
         return None
-    changes, promote, demote = min(found, key=lambda f: f[0])
-    return Bound(changes, int(n.sum()), tuple(promote.tolist()), tuple(demote.tolist()))
+    changes, correct, promote, demote = best
+    labelled = not counts.n[:, UNKNOWN].any()
+    return Bound(
+        changes,
+        int(n.sum()),
+        tuple(map(int, promote)),
+        tuple(map(int, demote)),
+        correct if labelled else None,
+    )
+
+
+def _rates(
+    n: Ints, g: Ints, band: Band, *, up: bool, down: bool, least: Fraction
+) -> list[Fraction]:
+    """Rates k / N of some group that can be cheapest.
+
+    Without whole numbers the cost is convex in c: a sum of hinges. Rounding adds less than one
+    person for each group and side, so only rates that cost at most so much more than the least
+    are tried: an interval around the minimum, found by bisection.
+    """
+    sizes, held = n.astype(np.float64), g.astype(np.float64)
+
+    def cost(c: float) -> float:
+        below, above = (np.float64(edge) for edge in band(Fraction(c)))
+        promote, demote = np.maximum(0, below * sizes - held), np.maximum(0, held - above * sizes)
+        return float((promote + demote).sum())
+
+    lowest, highest = float(least), 1.0
+    rates = held / sizes
+    if not down:  # nobody may be above the band, nor below it
+        lowest = max(lowest, _edge(lambda c: float(band(Fraction(c))[1]) >= rates.max(), up=True))
+    if not up:
+        highest = min(
+            highest, _edge(lambda c: float(band(Fraction(c))[0]) <= rates.min(), up=False)
+        )
+    if lowest > highest:
+        return []
+    # the minimum of a convex function by thirds
+    left, right = lowest, highest
+    for _ in range(120):
+        third = (right - left) / 3
+        if cost(left + third) <= cost(right - third):
+            right -= third
+        else:
+            left += third
+    centre = (left + right) / 2
+    enough = cost(centre) + 2 * len(n) + 1
+    slack = 2 / float(n.min())
+    start = max(lowest, _bisect(lambda c: cost(c) <= enough, centre, lowest)) - slack
+    stop = min(highest, _bisect(lambda c: cost(c) <= enough, centre, highest)) + slack
+    found: set[Fraction] = set()
+    for size in map(int, n):
+        first = max(0, int(np.floor(start * size)))
+        last = min(size, int(np.ceil(stop * size)))
+        step = max(1, (last - first) // WIDEST)
+        found |= {Fraction(k, size) for k in [*range(first, last + 1, step), last]}
+    return sorted(c for c in found if c > 0 or least == 0)
+
+
+def _edge(holds: Callable[[float], bool], *, up: bool) -> float:
+    """Where a condition that is monotone in c on 0 to 1 starts (up) or stops to hold."""
+    inside, outside = (1.0, 0.0) if up else (0.0, 1.0)
+    return _bisect(holds, inside, outside)
+
+
+def _bisect(holds: Callable[[float], bool], inside: float, outside: float) -> float:
+    """The last place on the way from inside to outside where the condition holds."""
+    if holds(outside):
+        return outside
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside
+
+
+def _correct(counts: Counts, promote: Ints, demote: Ints) -> int:
+    """Decisions that become correct less those that become wrong, the right people taken first."""
+    table = counts.known().n
+    missed, wrong = table[:, 1, 0].sum(1), table[:, 0, 1].sum(1)
+    good = np.minimum(promote, missed) + np.minimum(demote, wrong)
+    return int((2 * good - promote - demote).sum())

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from fairpatch._extras import need
 from fairpatch.choose.choice import Choice
 from fairpatch.choose.frontier import Frontier
+from fairpatch.measure.blind import fewest_blind
 from fairpatch.measure.bounds import fewest_for_p_rule
-from fairpatch.measure.counts import Counts
 
 Floats = NDArray[np.float64]
 
@@ -22,15 +22,18 @@ class FrontierDisplay:
     Attributes
     ----------
     p_rule, change_rate, accuracy : of every candidate as trained.
+    targets, known, blind : the fewest changes for each of these P-Rules, with S known and
+        without; the latter None where the feature has more than two values.
     choice : (P-Rule, change rate) of the chosen patch, or None.
-    bound : (P-Rule, change rate) of the fewest changes with S known, two arrays, or None.
     """
 
     p_rule: Floats
     change_rate: Floats
     accuracy: Floats
+    targets: Floats
+    known: Floats
+    blind: Floats | None = None
     choice: tuple[float, float] | None = None
-    bound: tuple[Floats, Floats] | None = None
     ax_: Any = None
 
     @classmethod
@@ -40,17 +43,18 @@ class FrontierDisplay:
         *,
         feature: str | None = None,
         choice: Choice | None = None,
-        counts: Counts | None = None,
     ) -> "FrontierDisplay":
-        """Take the figures of one sensitive feature; ``counts`` of f's decisions give the bound."""
+        """Take the figures of one sensitive feature, and the bounds on the same rows."""
         records = frontier.records()
         feature = feature or next(iter(records[0]["metrics"]))
-        bound = None
-        if counts is not None:
-            targets = np.linspace(0.05, 0.99, 48)
-            found = [fewest_for_p_rule(counts.by(feature), t) for t in targets]
-            rates = np.array([np.nan if b is None else b.change_rate for b in found])
-            bound = targets[rates > 0], rates[rates > 0]
+        targets = np.linspace(0.05, 0.99, 48)
+        counts, q = frontier.counts.by(feature), frontier.q.get(feature)
+        found = [fewest_for_p_rule(counts, t) for t in targets]
+        known = np.array([np.nan if b is None else b.change_rate for b in found])
+        blind = None
+        if q is not None:
+            shares = [fewest_blind(q, frontier.f_logit > 0, t) for t in targets]
+            blind = np.array([np.nan if b is None else b for b in shares])
         chosen = None
         if choice is not None and "p_rule" in choice.metrics[feature]:
             chosen = choice.metrics[feature]["p_rule"], choice.change_rate
@@ -58,8 +62,10 @@ class FrontierDisplay:
             np.array([r["metrics"][feature]["p_rule"] for r in records]),
             np.array([r["change_rate"] for r in records]),
             np.array([r["accuracy"] for r in records]),
+            targets,
+            known,
+            blind,
             chosen,
-            bound,
         )
 
     def plot(self, ax: Any = None) -> "FrontierDisplay":
@@ -71,8 +77,13 @@ class FrontierDisplay:
             edgecolor="0.3", linewidth=0.4, label="candidates",
         )  # fmt: skip
         ax.figure.colorbar(dots, ax=ax, label="accuracy")
-        if self.bound is not None:
-            ax.plot(*self.bound, "k--", linewidth=1.2, label="fewest possible, S known")
+        for bound, style, label in ((self.known, "k--", "S known"), (self.blind, "k:", "S unread")):
+            if bound is not None:
+                there = bound > 0
+                ax.plot(
+                    self.targets[there], bound[there], style, linewidth=1.2,
+                    label=f"fewest possible, {label}",
+                )  # fmt: skip
         if self.choice is not None:
             ax.plot(*self.choice, "r*", markersize=15, markeredgecolor="k", label="chosen")
         ax.set(
