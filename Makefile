@@ -2,7 +2,7 @@
 PYTHON ?= python
 PYTEST = $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: check check-slow format lint types layers test constraints
+.PHONY: check check-slow format lint types layers test constraints paper
 
 check: lint types layers test
 
@@ -26,6 +26,10 @@ test:
 # What takes minutes or a large package: pip install -c constraints.txt -e '.[test-slow]' first.
 check-slow:
 	$(PYTEST) -m slow
+
+# The whole paper, with its journal in build/paper: goes on where it was stopped.
+paper:
+	$(PYTHON) -m fairpatch.bench paper --out build/paper
 
 # Pin what is installed now. torch is pinned without the suffix of its CPU build.
 constraints:

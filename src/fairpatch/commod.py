@@ -1,5 +1,6 @@
 """Commod: a base model f in, a patched model g out. A scikit-learn classifier."""
 
+import importlib
 from collections.abc import Collection, Sequence
 from typing import Any, Self, get_args
 
@@ -97,6 +98,8 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What was learned: readable, storable, applicable anywhere.
     base_ : BaseModel
         f with its cut-off.
+    encoder_ : Encoder
+        How the columns that the patch may read are encoded for learning.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Examples
@@ -229,6 +232,10 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learn = learn.sample(self.max_rows, seed)
         grid = self.grid or Grid.of(ratio=(0.3, 1.0), seeds=(seed,))
         encoder = self._prepare(learn, (*self.exclude, *target.exclude))
+        if target.max_columns is not None:  # learn with all, keep the strongest, learn again
+            first = self._train(learn, encoder, grid, target.fairness, target.direction, seed)
+            strongest = sorted(first.importance().items(), key=lambda item: -item[1])
+            encoder = encoder.only([name for name, _ in strongest[: target.max_columns]])
         # Who allows changes both ways allows one way too, and that is often the cheaper one.
         directions = get_args(Direction) if target.direction == "both" else (target.direction,)
         candidates = Candidates.join(
@@ -253,6 +260,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = set(Table.of(rows.X).names)
         encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)})
         self.base_ = self._base(encoder, rows)
+        self.encoder_ = encoder
         return encoder
 
     def _train(
@@ -301,6 +309,18 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sensitive_features=sensitive_features,
         )
         return judge(counts, target)
+
+    def review(self, X: Any, y: Any, *, sensitive_features: Any, **options: Any) -> Any:
+        """Review the patch on rows that it has not seen: a ``fairpatch.report.review.Review``.
+
+        Its ``to_html``, ``to_json`` and ``to_model_card`` write what a validator needs.
+        """
+        # The report stands above the estimator (docs/decisions/0002-layers.md): this one method
+        # calls up, at run time, so that nobody has to know where it is.
+        report = importlib.import_module("fairpatch.report.review")
+        return report.review(
+            self, self._checked(X), y, sensitive_features=sensitive_features, **options
+        )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The patched decision, as a label."""

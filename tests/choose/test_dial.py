@@ -87,3 +87,13 @@ def test_most_ends_the_path():
     path = trace(r, f, np.array([0, 1]), np.array([0, 1]), most=1.0)
     assert path.changed.tolist() == [0, 1]
     assert path.strength[-1] < 1.0
+
+
+def test_a_strength_lies_in_the_stretch_that_it_decides():
+    random = np.random.default_rng(1)
+    r, f = random.normal(0.3, 1, 60), random.normal(size=60)
+    y, group = random.integers(0, 2, 60), random.integers(0, 2, 60)
+    path = trace(r, f, y, group)
+    for s in np.linspace(0, 3, 97):
+        decided = PATCH.with_strength(s).decide((r - 1)[:, None], f)
+        assert path.changed[path.at(s)] == (decided != (f > 0)).sum()

@@ -240,3 +240,15 @@ def test_changes_are_certified_by_clopper_pearson():
         for m in (0.03, 0.012, 0.002)
     }
     assert words == {0.03: "certified", 0.012: "too few data", 0.002: "refuted"}
+
+
+def test_a_patch_of_few_columns_can_be_asked_for(people):
+    _, wide = fitted(people, Target(p_rule=0.75))
+    _, narrow = fitted(people, Target(p_rule=0.75, max_columns=2))
+    assert len(narrow.patch_.columns) <= 2 < len(wide.patch_.columns)
+    assert narrow.choice_.metrics["group"]["p_rule"] >= 0.75
+    assert "at most 2 columns" in str(narrow.target)
+    with pytest.raises(TargetNotReachedError, match="more columns may help"):
+        fitted(people, Target(p_rule=0.99, max_columns=1, max_changes=0.02))
+    with pytest.raises(ValueError, match="max_columns must be at least 1"):
+        Target(p_rule=0.8, max_columns=0)

@@ -1,50 +1,53 @@
-"""python -m fairpatch.bench table1 | stack | ten | target | certificate [--json FILE]."""
+"""python -m fairpatch.bench paper | beyond | speed | stack | ten | target | certificate."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from fairpatch.bench import certificate, stack, table1, target, ten
+from fairpatch.bench import beyond, certificate, reproduction, speed, stack, target, ten
+
+EXPERIMENTS = {
+    "paper": reproduction,
+    "beyond": beyond,
+    "speed": speed,
+    "stack": stack,
+    "ten": ten,
+    "target": target,
+    "certificate": certificate,
+}
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one experiment, print it, and write it as JSON where asked."""
     parser = argparse.ArgumentParser(prog="python -m fairpatch.bench", description=__doc__)
-    verbs = parser.add_subparsers(dest="verb", required=True)
-    one = verbs.add_parser("table1", help=table1.__doc__)
-    one.add_argument("--dataset", choices=["law_school", "compas"], required=True)
-    one.add_argument(
-        "--fairness",
-        choices=["demographic_parity", "equalized_odds"],
-        default="demographic_parity",
-    )
-    one.add_argument("--direction", choices=["both", "promote_only", "demote_only"], default="both")
-    one.add_argument("--seeds", type=int, default=4, help="270 models each")
-    two = verbs.add_parser("stack", help=stack.__doc__)
-    two.add_argument("--dataset", choices=["law_school", "compas"], default="law_school")
-    two.add_argument("--models", type=int, default=100)
-    verbs.add_parser("ten", help=ten.__doc__)
-    ask = verbs.add_parser("target", help=target.__doc__)
-    ask.add_argument("--seeds", type=int, default=20)
-    ask.add_argument("--p-rule", type=float, default=0.8)
-    ask.add_argument("--direction", choices=["both", "promote_only", "demote_only"], default="both")
-    ask.add_argument("--datasets", nargs="+", default=target.DATASETS)
-    many = verbs.add_parser("certificate", help=certificate.__doc__)
-    many.add_argument("--fits", type=int, default=500)
-    many.add_argument("--rows", type=int, default=3_000)
-    for verb in verbs.choices.values():
+    choices = parser.add_subparsers(dest="verb", required=True)
+    verbs = {
+        name: choices.add_parser(name, help=(module.__doc__ or "").splitlines()[0])
+        for name, module in EXPERIMENTS.items()
+    }
+    for name in ("paper", "beyond"):
+        verbs[name].add_argument("--out", type=Path, help="folder of the journal and the results")
+        verbs[name].add_argument("--jobs", type=int, help="processes, 2 by default")
+    verbs["paper"].add_argument("--quick", action="store_true", help="a small one, for CI")
+    verbs["beyond"].add_argument("--seeds", type=int)
+    verbs["beyond"].add_argument("--problems", nargs="+", choices=list(beyond.PROBLEMS))
+    verbs["beyond"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
+    verbs["speed"].add_argument("--datasets", nargs="+")
+    verbs["stack"].add_argument("--dataset", choices=["law_school", "compas"])
+    verbs["stack"].add_argument("--models", type=int)
+    verbs["target"].add_argument("--seeds", type=int)
+    verbs["target"].add_argument("--p-rule", type=float)
+    verbs["target"].add_argument("--direction", choices=["both", "promote_only", "demote_only"])
+    verbs["target"].add_argument("--datasets", nargs="+")
+    verbs["certificate"].add_argument("--fits", type=int)
+    verbs["certificate"].add_argument("--rows", type=int)
+    for verb in verbs.values():
         verb.add_argument("--json", type=Path, help="write the result here")
-    options = vars(parser.parse_args(argv))
-    experiment = {
-        "certificate": certificate,
-        "stack": stack,
-        "table1": table1,
-        "target": target,
-        "ten": ten,
-    }[options.pop("verb")]
-    path = options.pop("json")
-    result = experiment.run(**options)
+    given = {k: v for k, v in vars(parser.parse_args(argv)).items() if v is not None}
+    experiment = EXPERIMENTS[given.pop("verb")]
+    path = given.pop("json", None)
+    result = experiment.run(**given)
     sys.stdout.write(experiment.show(result) + "\n")
     if path:
         path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

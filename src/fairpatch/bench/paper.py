@@ -34,22 +34,31 @@ class Split:
     f: Any
 
 
-def starting_model(name: str) -> Split:
-    """Split ``law_school`` or ``compas`` as the paper did, and fit its logistic regression."""
+def frames(name: str) -> "tuple[pd.DataFrame, NDArray[np.int64], NDArray[np.int64], Any]":
+    """Columns, labels, groups and the scaler of the paper's f, for ``law_school`` or ``compas``."""
     dataset = load(name)
     if name == "law_school":
-        s, X, scaler = dataset.sensitive["race"] == "White", dataset.X, MinMaxScaler()
-        options: dict[str, Any] = {"random_state": 11}
-    elif name == "compas":
-        s, X, scaler = dataset.sensitive["race"] == "Caucasian", _one_hot(dataset), StandardScaler()
-        options = {"random_state": 42, "stratify": dataset.y}
-    else:
-        raise ValueError(f"the paper has the data sets law_school and compas, not {name!r}")
+        return dataset.X, dataset.y, _is(dataset, "White"), MinMaxScaler()
+    if name == "compas":
+        return _one_hot(dataset), dataset.y, _is(dataset, "Caucasian"), StandardScaler()
+    raise ValueError(f"the paper has the data sets law_school and compas, not {name!r}")
+
+
+def starting_model(name: str) -> Split:
+    """Split ``law_school`` or ``compas`` as the paper did, and fit its logistic regression."""
+    X, y, s, scaler = frames(name)
+    options: dict[str, Any] = {"random_state": 11}
+    if name == "compas":
+        options = {"random_state": 42, "stratify": y}
     X_train, X_test, y_train, y_test, s_train, s_test = train_test_split(
-        X, dataset.y, s.to_numpy(np.int64), test_size=0.3, **options
+        X, y, s, test_size=0.3, **options
     )
     f = make_pipeline(scaler, LogisticRegression()).fit(X_train, y_train)
     return Split(X_train, X_test, y_train, y_test, s_train, s_test, f)
+
+
+def _is(dataset: Dataset, race: str) -> NDArray[np.int64]:
+    return np.asarray(dataset.sensitive["race"] == race, np.int64)
 
 
 def _one_hot(dataset: Dataset) -> "pd.DataFrame":

@@ -54,6 +54,14 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.grid)
 
+    def importance(self) -> dict[str, float]:
+        """How much each column moves the ratio, on average over the models."""
+        moves = np.abs(np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)).mean(0)
+        found: dict[str, float] = {}
+        for feature, move in zip(self.encoder.features, moves, strict=True):
+            found[feature.column.name] = found.get(feature.column.name, 0.0) + float(move)
+        return found
+
     def ratio(self, X: Any) -> Floats:
         """R of every row by every model: (M, rows)."""
         weights = np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)

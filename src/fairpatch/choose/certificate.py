@@ -62,6 +62,12 @@ class Certificate:
         return "too few data" if "too few data" in words else "certified"
 
     def __str__(self) -> str:
+        return self._table().text()
+
+    def _repr_html_(self) -> str:
+        return self._table().html()
+
+    def _table(self) -> Table:
         rows = [
             [
                 str(v.requirement),
@@ -77,7 +83,7 @@ class Certificate:
             f"Certificate at {self.target.confidence:.0%}: {self.word}",
             ["requirement", "feature", "verdict", "measured [limits]", "people", "would do"],
             rows,
-        ).text()
+        )
 
     __repr__ = __str__
 

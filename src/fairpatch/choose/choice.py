@@ -1,6 +1,7 @@
 """The choice: the patch that meets the target with the fewest changes, or an honest no."""
 
 from dataclasses import dataclass, replace
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ FEWEST = {
     "equal_opportunity_difference": fewest_for_tpr_gap,
     "disparate_mistreatment": fewest_for_mistreatment,
 }
+
+Floats = NDArray[np.float64]
 
 MARGINS = (0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.025, 0.0)
 """How far inside the target the ladder starts, and its steps down to the target."""
@@ -65,6 +68,9 @@ class Choice:
             text += f", and about {self.blind:.1%} are to be expected at best without reading S"
         return f"{text}. Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
 
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
+
 
 def choose(frontier: Frontier, target: Target) -> list[Choice]:
     """The preferred patches that meet the target on the selection rows: the ladder.
@@ -72,14 +78,14 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     The last one meets the target itself; each one before meets it with more room. Those are what
     certification may have to fall back on. Raises where no patch meets the target.
     """
-    known, blind = fewest(frontier, target)
+    known, blind = fewest(target, frontier.counts, frontier.q, frontier.f_logit > 0)
     ladder: list[Choice] = []
     for margin in MARGINS:
-        options = _options(frontier, target.inside(margin) if margin else target)
-        if not options:
+        found = options(frontier, target.inside(margin) if margin else target)
+        if not found:
             continue
         keys = {"changes": lambda c: c.change_rate, "accuracy": lambda c: -c.accuracy}
-        best = min(options, key=lambda c: tuple(keys[p](c) for p in target.prefer))
+        best = min(found, key=lambda c: tuple(keys[p](c) for p in target.prefer))
         if not ladder or best != ladder[-1]:
             ladder.append(best)
     if not ladder:
@@ -121,44 +127,47 @@ def certify_choice(
     return best or (ladder[-1], judge(ladder[-1]))
 
 
-def fewest(frontier: Frontier, target: Target) -> tuple[Bound | None, float | None]:
-    """The fewest changes for the target on the selection rows: with S known, and without.
+def fewest(
+    target: Target, counts: Counts, q: dict[str, Floats], decided: NDArray[np.bool_]
+) -> tuple[Bound | None, float | None]:
+    """The fewest changes for the target on some rows: with S known, and without reading it.
 
     Each requirement of each feature needs so many; the most of these is a bound for all together.
     The blind one is for features of two values, P-Rule and rate difference.
     """
     known: list[Bound | None] = []
     blind: list[float | None] = []
-    decided, way = frontier.f_logit > 0, target.direction
-    for feature in frontier.counts.features:
-        counts, q = frontier.counts.by(feature), frontier.q.get(feature)
+    way = target.direction
+    for feature in counts.features:
+        own, chance = counts.by(feature), q.get(feature)
         for requirement in target.fairness_requirements:
-            known.append(FEWEST[requirement.name](counts, requirement.limit, direction=way))
-            if q is None:
+            known.append(FEWEST[requirement.name](own, requirement.limit, direction=way))
+            if chance is None:
                 continue
             if requirement.name == "p_rule":
-                blind.append(fewest_blind(q, decided, requirement.limit, direction=way))
+                blind.append(fewest_blind(chance, decided, requirement.limit, direction=way))
             elif requirement.name == "demographic_parity_difference":
                 slack = requirement.limit
-                blind.append(fewest_blind(q, decided, 1.0, slack=slack, direction=way))
-    return (
-        max((b for b in known if b), key=lambda b: b.changes, default=None),
-        max((b for b in blind if b is not None), default=None),
-    )
+                blind.append(fewest_blind(chance, decided, 1.0, slack=slack, direction=way))
+    most = max((b for b in known if b), key=lambda b: b.changes, default=None)
+    expected = [b for b in blind if b is not None]
+    if most is None or not expected:
+        return most, max(expected, default=None)
+    return most, max(*expected, most.change_rate)  # an estimate, never below what is possible
 
 
-def _options(frontier: Frontier, target: Target) -> list[Choice]:
+def options(frontier: Frontier, target: Target) -> list[Choice]:
     """Each candidate at the first strength that meets the target.
 
     Changes and displacement only grow along a dial, so that is its best one.
     """
-    options = []
+    found = []
     for m in range(len(frontier.paths)):
         met = np.flatnonzero(frontier.met(m, target))
         if len(met):
-            options.append(_option(frontier, m, int(met[0]), target))
+            found.append(_option(frontier, m, int(met[0]), target))
     most = np.inf if target.max_displacement is None else target.max_displacement
-    return [option for option in options if option.displacement <= most]
+    return [option for option in found if option.displacement <= most]
 
 
 def _option(frontier: Frontier, m: int, k: int, target: Target) -> Choice:
@@ -181,7 +190,7 @@ def _nearest(frontier: Frontier, target: Target) -> str:
     """What could be had instead, in each direction."""
     advice = []
     if target.max_displacement is not None:
-        moved = [o.displacement for o in _options(frontier, replace(target, max_displacement=None))]
+        moved = [o.displacement for o in options(frontier, replace(target, max_displacement=None))]
         if moved:
             nearest = np.ceil(min(moved) * 1000) / 1000
             return (
@@ -209,4 +218,6 @@ def _nearest(frontier: Frontier, target: Target) -> str:
                 own = reach.max() if requirement.at_least else reach.min()
                 best = np.fmax(best, own) if requirement.at_least else np.fmin(best, own)
         advice.append(f"the best {WORDS[requirement.name]} within the rest is {best:.3f}")
+    if target.max_columns is not None:
+        advice.append("more columns may help")
     return f"no patch meets the target ({target}) on the selection rows: {'; '.join(advice)}"

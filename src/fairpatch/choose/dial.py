@@ -7,6 +7,7 @@ order of those numbers are the whole path: after k of them, the counts are cumul
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +24,24 @@ class Path:
 
     Attributes
     ----------
+    start : the strength that each stretch begins after; the first is 0.
     strength : a strength inside each stretch; the first is 0, where nobody has changed.
     positive : decisions of 1 by group and label, (stretches, groups, 2).
     size : people by group and label, (groups, 2).
     changed : changed decisions, (stretches,).
     """
 
+    start: Floats
     strength: Floats
     positive: Ints
     size: Ints
     changed: Ints
     people: int
     correct: Ints
+
+    def at(self, strength: Any) -> Any:
+        """The stretch that a strength, or each of several, lies in."""
+        return np.maximum(np.searchsorted(self.start, strength, side="left") - 1, 0)
 
     @property
     def change_rate(self) -> Floats:
@@ -117,4 +124,5 @@ def trace(
     gained = np.where((y == 1) == approved, -1, 1)[order].cumsum()[last]
     correct = ((y == 1) == approved).sum() + np.append(0, gained)
     changed = np.append(0, np.flatnonzero(last) + 1)
-    return Path(strength, positive, size, changed, len(y), correct)
+    start = np.append(0.0, ends)
+    return Path(start, strength, positive, size, changed, len(y), correct)

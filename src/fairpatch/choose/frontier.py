@@ -14,6 +14,7 @@ from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.rows import Rows, codes
 from fairpatch.choose.target import Target
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.show import Table
 from fairpatch.patch.model import untouched
 
 Floats = NDArray[np.float64]
@@ -78,7 +79,7 @@ class Frontier:
         found = []
         for m, by_feature in enumerate(self.paths):
             first = next(iter(by_feature.values()))
-            k = int(np.searchsorted(first.strength, 1.0, side="right")) - 1
+            k = int(first.at(1.0))
             metrics = {
                 name: {
                     "p_rule": float(path.p_rule[k]),
@@ -102,6 +103,28 @@ class Frontier:
                 }
             )
         return found
+
+    def __str__(self) -> str:
+        kept = int(self.pareto().sum())
+        return f"Frontier of {len(self.paths)} candidates, {kept} of them beaten by none"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        best = [r for r, kept in zip(self.records(), self.pareto(), strict=True) if kept]
+        features = list(best[0]["metrics"])
+        rows = [
+            [
+                str(r["model"]),
+                f"{r['change_rate']:.1%}",
+                f"{r['accuracy']:.3f}",
+                *(f"{r['metrics'][f]['p_rule']:.3f}" for f in features),
+            ]
+            for r in sorted(best, key=lambda r: float(r["change_rate"]))
+        ]
+        return Table(
+            str(self), ["model", "changes", "accuracy", *(f"P-Rule, {f}" for f in features)], rows
+        ).html()
 
     def frame(self, backend: Any = "pandas") -> Any:
         """The records as a frame of pandas, polars or pyarrow: one column a metric and feature."""

@@ -28,7 +28,7 @@ class Rows:
 
     def take(self, rows: NDArray[np.intp]) -> "Rows":
         """Some of the rows."""
-        return replace(self, **{name: _take(value, rows) for name, value in vars(self).items()})
+        return replace(self, **{name: take(value, rows) for name, value in vars(self).items()})
 
     def sample(self, most: int | None, seed: int) -> "Rows":
         """At most so many of the rows, drawn at random."""
@@ -84,7 +84,7 @@ def codes(sensitive_features: Any, n: int) -> tuple[list[str], Ints]:
     return list(columns), np.stack(found, 1).astype(np.int64)
 
 
-def _take(values: Any, rows: NDArray[np.intp]) -> Any:
+def take(values: Any, rows: NDArray[np.intp]) -> Any:
     """Some rows of an array or frame, whatever kind it is."""
     if values is None:
         return None

@@ -70,6 +70,8 @@ class Target:
     max_displacement : float, optional
         Mean distance of the patched from the base model's probability, at most: few changes can
         be far ones.
+    max_columns : int, optional
+        Columns that the patch may read, at most: a patch of five columns is read in a minute.
     direction : {"both", "promote_only", "demote_only"}
         Which decisions may change.
     exclude : sequence of str
@@ -90,6 +92,7 @@ class Target:
     disparate_mistreatment: float | None = None
     max_changes: float | None = None
     max_displacement: float | None = None
+    max_columns: int | None = None
     direction: Direction = "both"
     exclude: Sequence[str] = ()
     confidence: float = 0.95
@@ -106,6 +109,8 @@ class Target:
                 raise ValueError(
                     f"{requirement.name} must be a number from 0 to 1; got {requirement.limit!r}"
                 )
+        if self.max_columns is not None and self.max_columns < 1:
+            raise ValueError(f"max_columns must be at least 1; got {self.max_columns!r}")
         if not 0.5 < self.confidence < 1:
             raise ValueError(f"confidence must be above 0.5 and below 1; got {self.confidence!r}")
         if sorted(self.prefer) != ["accuracy", "changes"]:
@@ -140,4 +145,5 @@ class Target:
         return replace(self, **limits)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
-        return ", ".join(map(str, self.requirements))
+        text = ", ".join(map(str, self.requirements))
+        return text if self.max_columns is None else f"{text}, at most {self.max_columns} columns"

@@ -21,13 +21,24 @@ Bools = NDArray[np.bool_]
 
 
 def helpfulness(
-    q: Floats, decided: Bools, tau: float, shares: tuple[float, float] | None = None
+    q: Floats,
+    decided: Bools,
+    tau: float,
+    *,
+    shares: tuple[float, float] | None = None,
+    disadvantaged: int | None = None,
 ) -> Floats:
-    """h(x) for two groups, from q = P(S = 1 | x); which group is disadvantaged follows from f."""
+    """h(x) for two groups, from q = P(S = 1 | x).
+
+    The groups' shares and which of them is disadvantaged follow from these people and f's
+    decisions, unless they are given.
+    """
     pi = np.array(shares) if shares else np.array([1 - q.mean(), q.mean()])
     both = np.stack([1 - q, q])
-    rates = (both * decided).mean(1) / pi
-    d, a = (0, 1) if rates[0] < rates[1] else (1, 0)
+    if disadvantaged is None:
+        rates = (both * decided).mean(1) / pi
+        disadvantaged = int(rates[1] <= rates[0])
+    d, a = disadvantaged, 1 - disadvantaged
     return np.asarray(both[d] / pi[d] - tau * both[a] / pi[a])
 
 
@@ -61,27 +72,46 @@ def fewest_blind(
     return float((k + (deficit - before) / (best[k] - before)) / len(q))
 
 
-def bayes_changes(
+def bayes_multiplier(
     q: Floats, eta: Floats, decided: Bools, tau: float, *, lambda_ratio: float
-) -> Bools | None:
-    """Whom the Bayes rule changes at the least mu that meets the P-Rule; None where none does.
+) -> float:
+    """The least mu at which the Bayes rule meets the P-Rule on these people; infinite if none does.
 
     At mu = 0 it changes whoever pays for himself (cost < 0). As mu grows, people who help come in
     and people who harm go out, each when mu passes cost / gain: one sort finds the least mu.
     """
     h = helpfulness(q, decided, tau)
-    delta = np.where(decided, -1.0, 1.0)
-    cost = lambda_ratio + delta * (1 - 2 * eta)
-    gain = delta * h
+    cost, gain = _cost_and_gain(h, eta, decided, lambda_ratio)
     changed = cost < 0
     reached = float((h * decided).sum() + gain[changed].sum())
     if reached >= 0:
-        return np.asarray(changed)
+        return 0.0
     turning = np.flatnonzero((gain > 0) != changed)  # comes in, or goes out
     turning = turning[gain[turning] != 0]
-    turning = turning[np.argsort(cost[turning] / gain[turning], kind="stable")]
-    met = np.flatnonzero(reached + np.abs(gain[turning]).cumsum() >= 0)
+    at = cost[turning] / gain[turning]
+    order = np.argsort(at, kind="stable")
+    met = np.flatnonzero(reached + np.abs(gain[turning][order]).cumsum() >= 0)
     if not len(met):
+        return float("inf")
+    here = at[order[met[0]]]
+    later = at[at > here]  # halfway to the next one, so that rounding does not matter
+    return float((here + (later.min() if len(later) else 2 * here + 1)) / 2)
+
+
+def bayes_changes(
+    q: Floats, eta: Floats, decided: Bools, tau: float, *, lambda_ratio: float
+) -> Bools | None:
+    """Whom the Bayes rule changes at the least mu that meets the P-Rule; None where none does."""
+    mu = bayes_multiplier(q, eta, decided, tau, lambda_ratio=lambda_ratio)
+    if np.isinf(mu):
         return None
-    changed[turning[: met[0] + 1]] ^= True
-    return np.asarray(changed)
+    cost, gain = _cost_and_gain(helpfulness(q, decided, tau), eta, decided, lambda_ratio)
+    return np.asarray(mu * gain > cost)
+
+
+def _cost_and_gain(
+    h: Floats, eta: Floats, decided: Bools, lambda_ratio: float
+) -> tuple[Floats, Floats]:
+    """What changing a person costs, and what it brings towards the target."""
+    delta = np.where(decided, -1.0, 1.0)
+    return lambda_ratio + delta * (1 - 2 * eta), delta * h

@@ -19,17 +19,19 @@ def activation(concept: Concept, columns: Sequence[Column], X: Any) -> Floats:
     by_name = {column.name: column for column in columns}
     total = np.full(table.rows, concept.intercept)
     for number in concept.numbers:
-        total += _number(number, table.values(by_name[number.column]))
+        total += number_part(number, table.values(by_name[number.column]))
     for category in concept.categories:
-        total += _category(category, table.values(by_name[category.column]))
+        total += category_part(category, table.values(by_name[category.column]))
     return total
 
 
-def _number(part: NumberWeight, values: Floats) -> Floats:
+def number_part(part: NumberWeight, values: Floats) -> Floats:
+    """What a number adds to a concept, row by row."""
     return np.where(np.isnan(values), part.missing, part.coefficient * values)
 
 
-def _category(part: CategoryWeight, values: NDArray[Any]) -> Floats:
+def category_part(part: CategoryWeight, values: NDArray[Any]) -> Floats:
+    """What a category adds to a concept, row by row."""
     weights = {entry.level: entry.weight for entry in part.levels} | {None: part.missing}
     found, code = factorize(values)
     return np.array([weights.get(value, part.other) for value in found] or [0.0])[code]

@@ -3,6 +3,9 @@
     number:    z = (x - mean) / std, a gap counts as the mean; one more z says that there was a gap
     category:  one z a level; levels of few rows, or never seen, are the reference and weigh 0
 
+A number that is the same in all but a few rows, as in a one-hot column of a rare level, is left out
+for the same reason.
+
 Every z is standardised, so weights compare. After training nothing of this is needed any more: a
 concept W . z is the same number as an intercept plus a weight for each raw value (``fold``).
 """
@@ -22,7 +25,7 @@ from fairpatch.patch.table import Table
 Floats = NDArray[np.float64]
 
 MIN_ROWS = 10
-"""A level of fewer rows gets no weight of its own: too few to learn from, and maybe one person."""
+"""What fewer rows have gets no weight of its own: too few to learn from, and maybe one person."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,10 @@ class Encoder:
                 "no column is left for the patch to read: all are excluded or constant"
             )
         return cls(tuple(features))
+
+    def only(self, names: Collection[str]) -> "Encoder":
+        """The same encoding of some of the columns."""
+        return Encoder(tuple(f for f in self.features if f.column.name in names))
 
     def transform(self, X: Any) -> Floats:
         """Encode the rows of X."""
@@ -133,7 +140,13 @@ def _features(column: Column, values: NDArray[Any]) -> list[Feature]:
         Feature(column, what, level, float(z.mean()), float(z.std()))
         for what, level, z in candidates
         if z.std() > 1e-12 * max(1.0, float(np.abs(z).max()))
+        and _unlike(z) >= min(MIN_ROWS, len(z) // 4)
     ]
+
+
+def _unlike(z: Floats) -> int:
+    """Rows that do not have the most common value."""
+    return len(z) - int(np.unique(z, return_counts=True)[1].max())
 
 
 def _raw(feature: Feature, values: Any) -> Floats:

@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from fairpatch.patch.arrays import activation
 from fairpatch.patch.parts import Column, Concept, Number, Part, Provenance, merge
+from fairpatch.patch.words import tables
 
 Floats = NDArray[np.float64]
 Direction = Literal["both", "promote_only", "demote_only"]
@@ -63,9 +64,26 @@ class Patch(Part):
                 )
         return self
 
+    def __str__(self) -> str:
+        found = tables(self.concepts, self.offset, self.strength, self.direction)
+        return "\n".join(table.text() for table in found)
+
+    def _repr_html_(self) -> str:
+        found = tables(self.concepts, self.offset, self.strength, self.direction)
+        return "".join(table.html() for table in found)
+
     def with_strength(self, strength: float) -> Self:
         """The same patch turned up or down: 0 is the base model, 1 the patch as learned."""
         return type(self).model_validate({**dict(self), "strength": strength})
+
+    def with_names(self, names: dict[str, str]) -> Self:
+        """The same patch with concepts renamed: {"concept 1": "short credit history"}."""
+        unknown = sorted(set(names) - {c.name for c in self.concepts})
+        if unknown:
+            known = [c.name for c in self.concepts]
+            raise ValueError(f"there is no concept {unknown}; the patch has {known}")
+        renamed = [c.model_copy(update={"name": names.get(c.name, c.name)}) for c in self.concepts]
+        return type(self).model_validate({**dict(self), "concepts": renamed})
 
     def ratio(self, X: Any) -> Floats:
         """r(x) of every row of a frame or array."""

@@ -54,7 +54,7 @@ class FrontierDisplay:
         blind = None
         if q is not None:
             shares = [fewest_blind(q, frontier.f_logit > 0, t) for t in targets]
-            blind = np.array([np.nan if b is None else b for b in shares])
+            blind = np.fmax([np.nan if b is None else b for b in shares], known)
         chosen = None
         if choice is not None and "p_rule" in choice.metrics[feature]:
             chosen = choice.metrics[feature]["p_rule"], choice.change_rate

@@ -1,0 +1,40 @@
+"""Rows that models are measured on, encoded once for all of them."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch.base import BaseModel
+from fairpatch.patch.encoding import Encoder
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows with their labels and groups (0 and 1), and the base model f."""
+
+    X: Any
+    y: NDArray[np.int64]
+    s: NDArray[np.int64]
+    f: BaseModel
+    _encoded: dict[int, Floats] = field(default_factory=dict)
+
+    @cached_property
+    def f_logit(self) -> Floats:
+        """F's log-odds."""
+        return self.f.logits(self.X)
+
+    @cached_property
+    def f_score(self) -> Floats:
+        """F's probabilities."""
+        return self.f.scores(self.X)
+
+    def encoded(self, encoder: Encoder) -> Floats:
+        """The rows in an encoder's columns."""
+        if id(encoder) not in self._encoded:
+            self._encoded[id(encoder)] = encoder.transform(self.X)
+        return self._encoded[id(encoder)]

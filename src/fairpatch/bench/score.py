@@ -1,0 +1,32 @@
+"""What a model does on some rows: the figures that every experiment compares."""
+
+import numpy as np
+
+from fairpatch.bench.methods import Model
+from fairpatch.bench.part import Part
+from fairpatch.measure import accuracy, change_rate, disparate_mistreatment, p_rule
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.scores import displacement, rank_inversions
+
+
+def score(model: Model, part: Part) -> dict[str, float | None]:
+    """P-Rule, DM, accuracy, changes and their direction, and how far scores move."""
+    before, after = part.f_logit > 0, model.decide(part)
+    counts = Counts.from_arrays(
+        decision=before, new_decision=after, y=part.y, sensitive_features=part.s
+    )
+    found = {
+        "p_rule": p_rule(counts).value,
+        "dm": disparate_mistreatment(counts).value,
+        "accuracy": accuracy(counts).value,
+        "change_rate": change_rate(counts).value,
+        "promoted": float(np.mean(~before & after)),
+        "demoted": float(np.mean(before & ~after)),
+        "displacement": None,
+        "rank_inversions": None,
+    }
+    if model.score is not None:
+        new = model.score(part)
+        found["displacement"] = displacement(part.f_score, new)
+        found["rank_inversions"] = rank_inversions(part.f_score, new)
+    return found

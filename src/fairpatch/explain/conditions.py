@@ -1,0 +1,111 @@
+"""Conditions on raw columns that a person can read, and the 0/1 and number features behind them."""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch.measure.sensitive import Value, factorize
+from fairpatch.patch.table import Table
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+MIN_PEOPLE = 10
+"""Levels of fewer people are not named, and no leaf is smaller: nobody is described alone."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition on one column."""
+
+    column: str
+    kind: Literal["at most", "above", "is", "is not"]
+    value: Value
+
+    def holds(self, X: Any) -> Bools:
+        """Whether it holds, row by row; a missing number counts as the column's median."""
+        table = Table.of(X)
+        column = next(c for c in table.columns() if c.name == self.column)
+        values = table.values(column)
+        if self.kind in ("is", "is not"):
+            found, code = factorize(values)
+            same = np.array([v == self.value for v in found] or [False])[code]
+            return np.asarray(same == (self.kind == "is"))
+        filled = _filled(values)
+        limit = float(self.value)  # type: ignore[arg-type]
+        return np.asarray(filled <= limit if self.kind == "at most" else filled > limit)
+
+    def __str__(self) -> str:
+        if self.kind in ("is", "is not"):
+            return f"{self.column} {self.kind} {_short(self.value)}"
+        return f"{self.column} {'<=' if self.kind == 'at most' else '>'} {self.value:.4g}"
+
+
+@dataclass(frozen=True, eq=False)
+class ReadableFeatures:
+    """Features of raw columns for a tree: a number as it is, a category's levels as 0 and 1."""
+
+    names: list[tuple[str, Value]]
+    """Column and level; the level of a number is None."""
+    matrix: Floats
+
+    @classmethod
+    def of(cls, X: Any, columns: Collection[str] | None = None) -> "ReadableFeatures":
+        """Of the named columns, or of all."""
+        table = Table.of(X)
+        names: list[tuple[str, Value]] = []
+        features = []
+        for column in table.columns():
+            if columns is not None and column.name not in columns:
+                continue
+            values = table.values(column)
+            if column.kind == "number":
+                names.append((column.name, None))
+                features.append(_filled(values))
+                continue
+            found, code = factorize(values)
+            size = Counter(code.tolist())
+            for i, level in enumerate(found):
+                if size[i] >= MIN_PEOPLE and level is not None:
+                    names.append((column.name, level))
+                    features.append((code == i).astype(float))
+        return cls(names, np.column_stack(features) if features else np.empty((table.rows, 0)))
+
+    def like(self, X: Any) -> Floats:
+        """The same features of other rows."""
+        table = Table.of(X)
+        columns = {c.name: c for c in table.columns()}
+        features = []
+        for name, level in self.names:
+            values = table.values(columns[name])
+            if level is None:
+                features.append(_filled(values))
+            else:
+                found, code = factorize(values)
+                features.append(np.array([float(v == level) for v in found] or [0.0])[code])
+        return np.column_stack(features) if features else np.empty((table.rows, 0))
+
+    def condition(self, feature: int, cut: float, *, above: bool) -> Condition:
+        """A tree's split in words."""
+        column, level = self.names[feature]
+        if level is not None:
+            return Condition(column, "is" if above else "is not", level)
+        return Condition(column, "above" if above else "at most", float(cut))
+
+
+def _filled(values: Any) -> Floats:
+    """Numbers with gaps filled by the median."""
+    values = np.asarray(values, np.float64)
+    gap = np.isnan(values)
+    if gap.all():
+        return np.zeros(len(values))
+    return np.asarray(np.where(gap, np.median(values[~gap]), values))
+
+
+def _short(value: Value) -> str:
+    text = str(value)
+    return repr(text if len(text) <= 60 else text[:59] + "…")

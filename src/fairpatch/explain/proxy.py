@@ -1,0 +1,86 @@
+"""How well a column, the ratio and the change itself tell S: what a patch might be a proxy of."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from fairpatch.choose.rows import codes
+from fairpatch.measure.sensitive import factorize
+from fairpatch.patch import Patch
+from fairpatch.patch.table import Table
+
+Floats = NDArray[np.float64]
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class ProxyRisk:
+    """AUC of telling a group from the others: 0.5 is no better than chance, 1 is certain."""
+
+    what: str
+    feature: str
+    auc: float
+    read_by_patch: bool
+
+
+def proxy_risk(
+    patch: Patch, X: Any, changed: NDArray[np.bool_], *, sensitive_features: Any
+) -> list[ProxyRisk]:
+    """Every column of X, the ratio and the change, for each sensitive feature; strongest first."""
+    table = Table.of(X)
+    names, s = codes(sensitive_features, table.rows)
+    read = {column.name for column in patch.columns}
+    found = []
+    for j, feature in enumerate(names):
+        group = s[:, j]
+        for what, score in (
+            ("whether the decision changes", changed),
+            ("the ratio", patch.ratio(X)),
+        ):
+            auc = _auc(np.asarray(score, np.float64), group)
+            found.append(ProxyRisk(what, feature, auc, read_by_patch=False))
+        for column in table.columns():
+            values = table.values(column)
+            if column.kind == "category":
+                auc = max(_category_auc(values, group == g) for g in range(group.max() + 1))
+            else:
+                auc = _auc(np.asarray(values, np.float64), group)
+            found.append(ProxyRisk(column.name, feature, auc, column.name in read))
+    return sorted(found, key=lambda risk: -risk.auc)
+
+
+def _auc(score: Floats, group: NDArray[np.int64]) -> float:
+    """The largest AUC of one group against the others, whichever way round; gaps are left out."""
+    known = (group >= 0) & ~np.isnan(score)
+    score, group = score[known], group[known]
+    best = 0.5
+    for g in range(int(group.max(initial=0)) + 1):
+        one = _mann_whitney(score, group == g)
+        best = max(best, one, 1 - one)
+    return best
+
+
+def _mann_whitney(score: Floats, inside: NDArray[np.bool_]) -> float:
+    n, m = int(inside.sum()), int((~inside).sum())
+    if not n or not m:
+        return 0.5
+    return float((rankdata(score)[inside].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def _category_auc(values: Any, inside: NDArray[np.bool_]) -> float:
+    """AUC of P(group | level) estimated on other folds, so that rare levels do not look telling."""
+    _, code = factorize(values)
+    fold = np.random.default_rng(0).permutation(len(code)) % FOLDS
+    score = np.empty(len(code))
+    levels = int(code.max(initial=0)) + 1
+    for k in range(FOLDS):
+        rest = fold != k
+        ones = np.bincount(code[rest], inside[rest], levels)
+        people = np.bincount(code[rest], minlength=levels)
+        rate = (ones + inside[rest].mean()) / (people + 1)
+        score[fold == k] = rate[code[fold == k]]
+    return max(0.5, _mann_whitney(score, inside))

@@ -1,0 +1,72 @@
+"""Where a concept is active, in conditions, and how likely a change is inside and outside."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch.explain.change_tree import ChangeTree, Leaf
+from fairpatch.explain.concepts import push
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.intervals import wilson
+from fairpatch.patch import Patch
+
+Bools = NDArray[np.bool_]
+
+ACTIVE = 0.25
+"""A concept is most active for this share of the people."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """People for whom a concept is most active, on one of its sides."""
+
+    concept: str
+    towards_change: bool
+    """Whether the concept pushes towards a change here, or holds decisions in place."""
+    leaf: Leaf
+    people: int
+    inside: Estimate
+    """P(change) for the people who meet the conditions."""
+    outside: Estimate
+
+    def __str__(self) -> str:
+        return str(self.leaf)
+
+
+def segments(patch: Patch, X: Any, changed: Bools, *, max_depth: int = 2) -> list[Segment]:
+    """Two segments a concept: where it pushes hardest, and where it holds hardest.
+
+    The conditions are those of a small tree on the concept's own columns; P(change) is counted for
+    the people who meet the conditions, not for those who made them.
+    """
+    found = []
+    for concept, pushed in zip(patch.concepts, push(patch, X), strict=True):
+        for towards in (True, False):
+            strength = -pushed if towards else pushed
+            active = strength > np.quantile(strength, 1 - ACTIVE)
+            if active.all() or not active.any():
+                continue
+            tree = ChangeTree.fit(X, active, max_depth=max_depth, columns=concept.columns)
+            leaf = max(tree.leaves, key=lambda leaf: (leaf.says_changed, leaf.changed))
+            inside = leaf.holds(X)
+            found.append(
+                Segment(
+                    concept.name,
+                    towards,
+                    leaf,
+                    int(inside.sum()),
+                    _share(changed[inside]),
+                    _share(changed[~inside]),
+                )
+            )
+    return found
+
+
+def _share(changed: Bools) -> Estimate:
+    if not len(changed):
+        return Estimate.undefined("nobody is here")
+    k, n = np.array([changed.sum()]), np.array([len(changed)])
+    low, high = wilson(k, n, 0.95)
+    return Estimate(float(changed.mean()), float(low[0]), float(high[0]))

@@ -1,0 +1,22 @@
+"""How far scores move, beside how many decisions change: few changes can be far ones (METHOD 8)."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kendalltau
+
+Floats = NDArray[np.float64]
+
+
+def displacement(before: Floats, after: Floats) -> float:
+    """Mean distance of the new from the old probabilities."""
+    return float(np.abs(after - before).mean())
+
+
+def rank_inversions(before: Floats, after: Floats) -> float:
+    """Share of pairs of people whose order is reversed: (1 - Kendall's tau) / 2.
+
+    >>> rank_inversions(np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.1, 0.3]))
+    0.333...
+    """
+    tau = kendalltau(before, after).statistic
+    return 0.0 if np.isnan(tau) else float((1 - tau) / 2)

@@ -1,0 +1,245 @@
+"""Explanations: they add up, and what they say would keep a decision keeps it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from fairpatch import Commod, Target
+from fairpatch.bench.paper import starting_model
+from fairpatch.explain import (
+    ChangeTree,
+    change_audit,
+    concepts,
+    contributions,
+    f1_by_depth,
+    proxy_risk,
+    reasons,
+    segments,
+    stability,
+)
+from fairpatch.explain.conditions import Condition
+from fairpatch.explain.reasons import with_difference
+from fairpatch.learn.problem import Grid
+from fairpatch.patch import (
+    CategoryWeight,
+    Column,
+    Concept,
+    LevelWeight,
+    NumberWeight,
+    Patch,
+)
+
+
+@pytest.fixture(scope="module")
+def people():
+    random = np.random.default_rng(0)
+    n = 3_000
+    s = random.choice(["a", "b"], n, p=[0.7, 0.3])
+    X = pd.DataFrame(
+        {
+            "skill": random.normal(size=n) - (s == "b"),
+            "street": random.normal(size=n) + 2 * (s == "b"),
+            "job": np.where(random.random(n) < 0.3, "x", np.where(s == "b", "y", "z")),
+            "children": random.integers(0, 4, n),
+        }
+    )
+    y = (X["skill"] + random.normal(size=n) > 0).astype(int)
+    f = LogisticRegression().fit(X[["skill", "children"]], y)
+    g = Commod(
+        lambda rows: f.predict_proba(rows[["skill", "children"]]),
+        target=Target(p_rule=0.8),
+        grid=Grid.of((3.0, 10.0), (0.3,), (0.01,)),
+        n_steps=150,
+    )
+    return X, y.to_numpy(), s, g.fit(X, y, sensitive_features=s)
+
+
+def decisions(g, X):
+    f_logit = g.base_.logits(X)
+    return f_logit, f_logit > 0, g.patch_.decide(X, f_logit)
+
+
+def test_contributions_sum_to_the_ratio_less_one(people):
+    X, _, _, g = people
+    found = contributions(g.patch_, X)
+    assert np.abs(found.ratio - g.patch_.ratio(X)).max() < 1e-9
+    assert np.abs(found.values.mean(0)).max() < 1e-9  # measured from the average person
+    other = contributions(g.patch_, X.head(50), reference=X)
+    assert np.abs(other.ratio - g.patch_.ratio(X.head(50))).max() < 1e-9
+    assert other.baseline == pytest.approx(found.baseline)
+
+
+def kept(patch, X, f_logit, reason):
+    one = with_difference(X, reason.row, reason.keeps)
+    f = f_logit[[reason.row]]
+    return bool(patch.decide(one, f)[0]) == bool(f[0] > 0)
+
+
+def test_the_difference_named_keeps_the_decision(people):
+    X, _, _, g = people
+    f_logit, before, after = decisions(g, X)
+    found = reasons(g.patch_, X, f_logit)
+    assert [r.row for r in found] == np.flatnonzero(before != after).tolist()
+    assert len(found) > 50
+    for r in found:
+        assert r.baseline + sum(v for _, v in r.contributions) == pytest.approx(r.ratio - 1)
+        assert r.keeps, r
+        assert kept(g.patch_, X, f_logit, r), r
+        assert r.direction == ("demotion" if before[r.row] else "promotion")
+    assert "would stand with" in str(found[0])
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["law_school", "compas"])
+def test_the_same_on_the_papers_test_sets(name):
+    split = starting_model(name)
+    g = Commod(split.f, lambda_fair=3.0, lambda_ratio=0.3, n_steps=200)
+    g.fit(split.X_train, split.y_train, sensitive_features=split.s_train)
+    f_logit = g.base_.logits(split.X_test)
+    found = reasons(g.patch_, split.X_test, f_logit)
+    assert len(found) > 20
+    assert all(kept(g.patch_, split.X_test, f_logit, r) for r in found)
+    both = contributions(g.patch_, split.X_test)
+    assert np.abs(both.ratio - g.patch_.ratio(split.X_test)).max() < 1e-9
+
+
+weight = st.floats(-2, 2).map(lambda w: round(w, 2))
+
+
+@settings(max_examples=60, deadline=None)
+@given(weight, weight, weight, st.floats(-3, 1), st.integers(0, 1_000))
+def test_reasons_of_any_patch(slope, flag, level, offset, seed):
+    """Numbers, flags, categories, gaps: what is said to keep the decision does."""
+    patch = Patch(
+        columns=[
+            Column(name="n", kind="number"),
+            Column(name="b", kind="number"),
+            Column(name="c", kind="category"),
+        ],
+        concepts=[
+            Concept(
+                name="k", weight=1.0, intercept=0.0,
+                numbers=[
+                    NumberWeight(column="n", coefficient=slope, missing=0.3),
+                    NumberWeight(column="b", coefficient=flag, missing=0.0),
+                ],
+                categories=[
+                    CategoryWeight(
+                        column="c", missing=-0.1,
+                        levels=[LevelWeight(level="x", weight=level)],
+                    )
+                ],
+            )
+        ],
+        offset=offset,
+    )  # fmt: skip
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "n": np.where(random.random(60) < 0.1, np.nan, random.normal(size=60)),
+            "b": random.integers(0, 2, 60).astype(float),
+            "c": random.choice(["x", "y", None], 60),
+        }
+    )
+    f_logit = random.normal(size=60)
+    for r in reasons(patch, X, f_logit):
+        if r.keeps:
+            assert kept(patch, X, f_logit, r)
+        else:  # nothing that occurs would have been enough, and no number can be moved
+            assert slope == 0
+
+
+def test_concepts_say_what_they_are_made_of_and_what_they_drive(people):
+    X, _, _, g = people
+    _, before, after = decisions(g, X)
+    found = concepts(g.patch_, X, before != after)
+    assert sum(view.share_of_changes for view in found) == pytest.approx(1)
+    leading = max(found, key=lambda view: view.share_of_changes)
+    assert {i.column for i in leading.ingredients} <= set(X.columns)
+    assert leading.ingredients[0].effect >= leading.ingredients[-1].effect
+    named = g.patch_.with_names({leading.name: "where one lives"})
+    again = concepts(named, X, before != after)
+    assert "where one lives" in [view.plain_name for view in again]
+    with pytest.raises(ValueError, match="there is no concept"):
+        g.patch_.with_names({"concept 9": "x"})
+
+
+def test_segments_count_the_people_who_meet_the_conditions(people):
+    X, _, _, g = people
+    _, before, after = decisions(g, X)
+    changed = before != after
+    for segment in segments(g.patch_, X, changed):
+        inside = segment.leaf.holds(X)
+        assert segment.people == inside.sum()
+        assert float(segment.inside) == pytest.approx(changed[inside].mean())
+        assert float(segment.outside) == pytest.approx(changed[~inside].mean())
+        assert segment.inside.low <= float(segment.inside) <= segment.inside.high
+    towards = [s for s in segments(g.patch_, X, changed) if s.towards_change]
+    assert max(float(s.inside) - float(s.outside) for s in towards) > 0
+
+
+def test_the_change_tree_finds_a_rule_and_says_it():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"age": random.uniform(18, 80, 2_000), "job": random.choice(list("xyz"), 2_000)}
+    )
+    changed = ((X["age"] > 45) & (X["job"] == "y")).to_numpy()
+    tree = ChangeTree.fit(X, changed, max_depth=2)
+    assert tree.f1(X, changed) > 0.98
+    leaf = tree.leaves[0]
+    assert (leaf.holds(X) == changed).mean() > 0.99
+    assert {(c.column, c.kind) for c in leaf.conditions} == {("age", "above"), ("job", "is")}
+    by_depth = f1_by_depth(X, changed, X, changed)
+    assert by_depth[1] <= by_depth[2] <= by_depth[6]
+    assert all(leaf.people >= 10 for leaf in tree.leaves)
+
+
+def test_a_condition_reads_as_it_holds():
+    X = pd.DataFrame({"age": [20.0, np.nan, 70.0], "job": ["x", "y", None]})
+    assert Condition("age", "above", 45.0).holds(X).tolist() == [False, False, True]
+    assert Condition("job", "is not", "x").holds(X).tolist() == [False, True, True]
+    assert str(Condition("age", "above", 45.0)) == "age > 45"
+    assert str(Condition("job", "is", "y")) == "job is 'y'"
+
+
+def test_the_change_audit_answers_frames_questions(people):
+    X, y, s, g = people
+    _, before, after = decisions(g, X)
+    found = change_audit(X, before, after, y, sensitive_features={"group": s}, feature="group")
+    assert found.changed == (before != after).sum()
+    promoted = [c.promoted for c in found.by_group.values()]
+    assert sum(promoted) == (~before & after).sum()
+    assert float(found.rates_before["a"]) == pytest.approx(before[s == "a"].mean())
+    assert float(found.rates_after["b"]) == pytest.approx(after[s == "b"].mean())
+    by_what = {swap.what: swap for swap in found.swap}
+    assert sum(swap.people for swap in found.swap) == len(X)
+    assert float(by_what["promoted"].outcome_rate) == pytest.approx(y[~before & after].mean())
+    assert sum(leaf.changed for leaf in found.affected) == found.changed
+    for leaf in found.neglected:
+        assert leaf.people >= 10
+        assert leaf.change_rate < 0.5
+
+
+def test_proxy_risk_ranks_columns_by_what_they_tell_of_s(people):
+    X, _, s, g = people
+    _, before, after = decisions(g, X)
+    noisy = X.assign(noise=np.random.default_rng(1).choice(list("abcdefghij") * 30, len(X)))
+    found = proxy_risk(g.patch_, noisy, before != after, sensitive_features={"group": s})
+    auc = {risk.what: risk.auc for risk in found}
+    assert auc["street"] > 0.9  # two standard deviations apart
+    assert auc["job"] > 0.8
+    assert auc["noise"] < 0.56
+    assert auc["children"] < 0.56
+    assert found[0].auc == max(auc.values())
+
+
+def test_stability_is_high_where_the_signal_is_clear(people):
+    X, y, s, g = people
+    found = stability(g, X, y, sensitive_features=s, refits=3)
+    assert found.share.shape == (len(X),)
+    assert found.of_changed > 0.6
+    assert found.share[~found.changed].mean() < 0.1
+    assert 0 <= found.firm <= 1

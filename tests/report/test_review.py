@@ -1,0 +1,241 @@
+"""The review pack: in a real browser, with hostile data, and without anybody's row in it."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import sync_playwright
+
+from fairpatch import Commod, Target
+from fairpatch.learn.problem import Grid
+from fairpatch.report.suppress import hidden
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(2)>",
+    "$x^2$ & {{ 7*7 }} {% raw %}",
+    "a" * 10_000,
+    "\u202eright to left \u05d0\u05d1",
+    "| pipe ](javascript:alert(3)) `code` **bold**",
+    "</script><!-- -->",
+    "",
+]
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def table(n=2_000, seed=0):
+    random = np.random.default_rng(seed)
+    s = random.choice(["north", "south", "far away"], n, p=[0.6, 0.397, 0.003])
+    X = pd.DataFrame(
+        {
+            "score": random.uniform(0.01, 0.99, n) * np.where(s == "south", 0.8, 1.0),
+            "street": random.normal(size=n) + 2 * (s == "south"),
+            "job": random.choice(["x", "y", "z"], n),
+        }
+    )
+    y = (random.random(n) < X["score"]).astype(int)
+    return X, y, s
+
+
+def fitted(X, y, s, target=None, **options):
+    options = {"grid": Grid.of((3.0, 10.0), (0.3,), (0.01,)), "n_steps": 120} | options
+    return Commod("score", target=target, **options).fit(X, y, sensitive_features={"region": s})
+
+
+@pytest.fixture(scope="module")
+def pack(tmp_path_factory):
+    X, y, s = table()
+    known = np.where(s == "far away", None, s)  # so few that no target could be met
+    g = fitted(X, y, known, Target(p_rule=0.85))
+    X, y, s = table(seed=1)
+    found = g.review(X, y, sensitive_features={"region": s}, refits=2)
+    folder = tmp_path_factory.mktemp("review")
+    return found, found.to_html(folder / "review.html"), (g, X, y, s)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = shutil.which("chromium")
+    assert path, "the review is tested in Chromium: install Debian's package chromium"
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+def opened(browser, path, width):
+    """The page, and what it complained about or asked for."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    noise = []
+    page.on("console", lambda message: noise.append(message.text))
+    page.on("pageerror", lambda error: noise.append(str(error)))
+    page.on("dialog", lambda dialog: (noise.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: noise.append(request.url))
+    page.goto(path.as_uri())
+    assert noise.pop(0) == path.as_uri()
+    return page, noise
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_opens_without_errors_requests_or_overflow(pack, browser, width, tmp_path):
+    _, path, _ = pack
+    assert path.stat().st_size < 3_000_000
+    page, noise = opened(browser, path, width)
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width
+    first = page.locator("#verdict .cards").bounding_box()
+    assert first["y"] < 900  # the verdict begins on the first screen
+    if width == 1280:
+        assert first["y"] + first["height"] < 900  # and on a desktop ends on it
+    pdf = page.pdf(path=str(tmp_path / "review.pdf"), format="A4")
+    assert len(pdf) > 20_000
+    assert noise == []
+
+
+def test_the_slider_moves_the_numbers_and_the_picture(pack, browser):
+    found, path, _ = pack
+    dial = found.to_dict()["dial"]
+    page, noise = opened(browser, path, 1280)
+    slider = page.locator("#strength")
+
+    def state():
+        texts = [page.inner_text(f"#out-{k}") for k in ("strength", "p0", "accuracy")]
+        return texts, page.get_attribute("#dial-dot", "cx"), page.get_attribute("#dial-dot2", "cy")
+
+    for index in (0, 13, 40):
+        slider.evaluate(
+            "(el, v) => { el.value = v; el.dispatchEvent(new Event('input')); }", str(index)
+        )
+        texts, x, _ = state()
+        assert texts[0] == f"{dial['strength'][index]:.2f}"
+        assert texts[1] == f"{dial['p_rule']['region'][index]:.3f}"
+        assert texts[2] == f"{dial['accuracy'][index]:.3f}"
+        assert float(x) == pytest.approx(10 + 380 * index / 40)
+    before = state()
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    assert state() != before
+    assert noise == []
+
+
+def test_tables_sort_and_everything_is_there_without_scripts(pack, browser):
+    _, path, _ = pack
+    page, _ = opened(browser, path, 1280)
+    cells = page.locator("table.sortable").last.locator("tbody td:nth-child(3)")
+    falling = [float(v) for v in cells.all_inner_texts()]
+    page.locator("table.sortable").last.get_by_role("button", name="AUC").click()
+    assert [float(v) for v in cells.all_inner_texts()] == sorted(falling)
+    plain = browser.new_context(java_script_enabled=False).new_page()
+    plain.goto(path.as_uri())
+    assert not plain.locator("#dial").is_visible()
+    assert plain.locator("figure.static").is_visible()
+    assert plain.get_by_text("Certificate at 95%").count() == 1
+    assert plain.locator("#evidence table").count() >= 4
+
+
+def test_what_it_says_is_what_was_measured(pack):
+    found, path, (g, X, y, s) = pack
+    data = found.to_dict()
+    decided, base = g.predict(X), X["score"].to_numpy() > 0.5
+    assert data["verdict"]["change"]["change_rate"] == pytest.approx(np.mean(decided != base))
+    rows = {r["group"]: r for r in data["groups"]["region"]["rows"]}
+    assert rows["south"]["rate_after"]["value"] == round(decided[s == "south"].mean(), 2)
+    chosen = np.argmin(np.abs(np.array(data["dial"]["strength"]) - data["dial"]["chosen"]))
+    assert data["dial"]["accuracy"][chosen] == pytest.approx(np.mean(decided == y), abs=6e-4)
+    assert 0 < data["verdict"]["bound_known"] <= data["verdict"]["change"]["change_rate"]
+    rates = [decided[s == v].mean() for v in ("north", "south")]  # five people do not compare
+    reached = data["verdict"]["requirements"][0]["after"]["value"]
+    assert reached == pytest.approx(min(rates) / max(rates), abs=1e-6)
+    assert set(rows) == {"north", "south", "far away"}
+    text = path.read_text(encoding="utf-8")
+    assert f"{data['verdict']['change']['change_rate']:.1%}" in text
+
+
+def test_small_groups_and_rows_are_not_in_it(pack):
+    """Five people live far away: neither their number nor anything about them is told."""
+    found, path, (_, X, _, s) = pack
+    rare = int((s == "far away").sum())
+    assert 0 < rare < 10
+    rows = {r["group"]: r for r in found.to_dict()["groups"]["region"]["rows"]}
+    assert rows["far away"] == {"group": "far away", "hidden": True}
+    assert rows["south"]["people"] is None  # or the rare group would be the rest of the total
+    text = path.read_text(encoding="utf-8") + json.dumps(found.to_dict())
+    assert "reasons" not in found.to_dict()
+    for value in X["score"].head(50):
+        assert f"{value:.6f}" not in text
+    for row in found.to_dict()["scores"]["bins"]:
+        assert all(v is None or v >= 10 for v in row)
+
+
+@pytest.mark.parametrize(
+    ("cells", "totals", "expected"),
+    [
+        ([50, 40], None, [False, False]),
+        ([50, 9], None, [True, True]),
+        ([50, 9, 3, 70], None, [False, True, True, False]),
+        ([9, 0], None, [True, True]),
+        ([0, 0], None, [False, False]),
+        ([60, 40], [65, 200], [True, True]),
+    ],
+)
+def test_small_counts_are_hidden_with_their_complements(cells, totals, expected):
+    assert hidden(cells, totals) == expected
+
+
+def test_hostile_names_and_values_are_text(browser, tmp_path):
+    X, y, s = table(1_500)
+    levels = np.array(HOSTILE)[np.arange(1_500) % len(HOSTILE)]
+    X = X.assign(**{HOSTILE[0]: X["street"], HOSTILE[2]: levels, HOSTILE[3]: X["street"] * 2.0})
+    X = X.drop(columns=["street", "job"])
+    groups = np.where(s == "south", HOSTILE[1], HOSTILE[6])
+    g = Commod("score", lambda_fair=3.0, lambda_ratio=0.3, n_steps=80)
+    g.fit(X, y, sensitive_features={HOSTILE[5]: groups})
+    changed = np.flatnonzero(g.predict(X) != (X["score"] > 0.5))
+    found = g.review(
+        X, y, sensitive_features={HOSTILE[5]: groups}, refits=0, reasons_for=changed[:3]
+    )
+    path = found.to_html(tmp_path / "review.html")
+    page, noise = opened(browser, path, 390)
+    assert noise == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("main script, main img, main [onerror]").count() == 0
+    shown = page.inner_text("main")
+    assert HOSTILE[0] in shown
+    assert HOSTILE[1] in shown
+    assert "{{ 7*7 }}" in shown
+    card = found.to_model_card(tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "<script" not in card
+    assert "](javascript" not in card
+    assert json.loads(found.to_json(tmp_path / "review.json").read_text())["features"] == [
+        HOSTILE[5]
+    ]
+
+
+def test_the_model_card_maps_and_measures_without_a_legal_conclusion(pack, tmp_path):
+    found, _, _ = pack
+    text = found.to_model_card(tmp_path / "card.md").read_text(encoding="utf-8")
+    for needed in ("Annex IV", "four-fifths", "Local Law 144", "impact ratio", "Certificate:"):
+        assert needed in text
+    assert not re.search(r"\b(is compliant|complies|lawful|legal to)\b", text)
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({line.count(" | ") for line in rows if "P-Rule" in line}) == 1
+
+
+def test_every_result_shows_itself_in_a_notebook(pack):
+    found, _, (g, *_) = pack
+    for result in (found, g.choice_, g.certificate_, g.frontier_, g.patch_):
+        assert result._repr_html_().lstrip().startswith("<")
+        assert str(result)
+    assert "A decision changes where r is below 0" in str(g.patch_)
+
+
+def test_the_same_review_twice_is_the_same_page(pack):
+    _, path, (g, X, y, s) = pack
+    again = g.review(X, y, sensitive_features={"region": s}, refits=2)
+    assert again.html() == path.read_text(encoding="utf-8").rstrip("\n")
