@@ -139,7 +139,7 @@ class Frontier:
         return nw.from_dict(columns, backend=backend).to_native()
 
     def pareto(self) -> NDArray[np.bool_]:
-        """Candidates that none other beats in fairness, accuracy and changes at once."""
+        """Candidates that none other beats or equals in fairness, accuracy and changes at once."""
         rows = np.array(
             [
                 [
@@ -150,7 +150,10 @@ class Frontier:
                 for r in self.records()
             ]
         )
+        rows = np.nan_to_num(rows)
         beaten = [
-            bool(((rows >= row).all(1) & (rows > row).any(1)).any()) for row in np.nan_to_num(rows)
+            bool(((rows >= row).all(1) & (rows > row).any(1)).any())
+            or bool((rows[:m] == row).all(1).any())  # of equal ones the first
+            for m, row in enumerate(rows)
         ]
         return ~np.array(beaten)

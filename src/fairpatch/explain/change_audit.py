@@ -52,17 +52,28 @@ class ChangeAudit:
 
 
 def change_audit(
-    X: Any, before: Bools, after: Bools, y: Any, *, sensitive_features: Any, feature: str
+    X: Any,
+    before: Bools,
+    after: Bools,
+    y: Any,
+    *,
+    sensitive_features: Any,
+    feature: str,
+    sample: NDArray[np.intp] | None = None,
 ) -> ChangeAudit:
-    """Compare decisions before and after on some rows."""
+    """Compare decisions before and after on some rows; places are found on a sample of them."""
     counts = Counts.from_arrays(
         decision=before, new_decision=after, y=y, sensitive_features=sensitive_features
     ).by(feature)
     rates = selection_rate("f").by_group(counts)
+    changed = int(np.sum(before != after))
+    if sample is not None:
+        X, before, after = take(X, sample), before[sample], after[sample]
+        sensitive_features = take(sensitive_features, sample)
     return ChangeAudit(
         feature,
         int(counts.total),
-        int(np.sum(before != after)),
+        changed,
         changed_rate().of(counts),
         changes_by_group(counts),
         {name: int(n) for name, n in zip(counts.group_names, counts.n.sum((1, 2, 3)), strict=True)},

@@ -12,6 +12,8 @@ from fairpatch.patch.table import Table
 
 Floats = NDArray[np.float64]
 
+LARGEST = float(np.finfo(np.float64).max)
+
 
 def activation(concept: Concept, columns: Sequence[Column], X: Any) -> Floats:
     """c(x) of every row: the intercept plus the weights of x's raw values."""
@@ -27,7 +29,8 @@ def activation(concept: Concept, columns: Sequence[Column], X: Any) -> Floats:
 
 def number_part(part: NumberWeight, values: Floats) -> Floats:
     """What a number adds to a concept, row by row."""
-    return np.where(np.isnan(values), part.missing, part.coefficient * values)
+    gap = ~(values <= LARGEST)  # NaN, and infinity with it
+    return np.where(gap, part.missing, part.coefficient * np.where(gap, 0.0, values))
 
 
 def category_part(part: CategoryWeight, values: NDArray[Any]) -> Floats:

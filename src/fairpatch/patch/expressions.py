@@ -7,8 +7,12 @@ from functools import reduce
 
 import narwhals as nw
 
+from fairpatch.patch.arrays import LARGEST
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import CategoryWeight, NumberWeight, merge
+
+EDGE = 1e-6
+"""Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
 
 
 def ratio_expr(patch: Patch) -> nw.Expr:
@@ -27,13 +31,13 @@ def ratio_expr(patch: Patch) -> nw.Expr:
     return reduce(lambda a, b: a + b, parts, nw.lit(1.0 + whole.intercept))
 
 
-def decision_expr(patch: Patch, score: str) -> nw.Expr:
+def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
     """The patched decision, over a table whose column ``score`` holds f's probability.
 
-    Null where the score is missing or not a probability.
+    Null where the score is missing or not a probability. ``ratio`` where it is a column already.
     """
     p = nw.col(score).cast(nw.Float64)
-    r = ratio_expr(patch)
+    r = ratio_expr(patch) if ratio is None else ratio
     approved, denied = p > patch.cutoff, p < patch.cutoff
     stay = approved & (r > 0) if patch.direction != "promote_only" else approved
     promoted = denied & (r < 0)
@@ -41,9 +45,32 @@ def decision_expr(patch: Patch, score: str) -> nw.Expr:
     return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(decided)
 
 
+def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
+    """The patched probability g; null as the decision.
+
+    logit g = r (logit p - logit t) + logit t, without a logarithm:
+    g = 1 / (1 + ((1 - p) / p)^r (t / (1 - t))^(r - 1))
+    """
+    p = nw.col(score).cast(nw.Float64)
+    r = ratio_expr(patch) if ratio is None else ratio
+    near = nw.when(p < EDGE).then(nw.lit(EDGE)).otherwise(p)
+    near = nw.when(near > 1 - EDGE).then(nw.lit(1 - EDGE)).otherwise(near)
+    odds = ((1.0 - near) / near) ** r
+    if patch.cutoff != 0.5:
+        odds = odds * nw.lit(patch.cutoff / (1 - patch.cutoff)) ** (r - 1.0)
+    g = 1.0 / (odds + 1.0)
+    if patch.direction == "promote_only":
+        g = nw.when(p > patch.cutoff).then(p).otherwise(g)
+    elif patch.direction == "demote_only":
+        g = nw.when(p <= patch.cutoff).then(p).otherwise(g)
+    return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(g)
+
+
 def _number(part: NumberWeight) -> nw.Expr:
     x = nw.col(part.column).cast(nw.Float64)
-    gap = x.is_null() | (x != x)  # noqa: PLR0124 NaN, on engines that have no is_nan for it
+    # NaN is not at most the largest number: where it is unlike itself, and where it is above all
+    # numbers (DuckDB, Spark, Postgres) alike.
+    gap = x.is_null() | ~(x <= LARGEST)
     return nw.when(gap).then(nw.lit(part.missing)).otherwise(part.coefficient * x)
 
 

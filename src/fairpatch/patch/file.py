@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -21,12 +20,12 @@ def save(patch: Patch, path: str | Path) -> Path:
 def write_whole(path: str | Path, text: str) -> Path:
     """Write a text file; an existing one is replaced only by a complete one."""
     path = Path(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    with unfinished.open("w", encoding="utf-8") as file:
         file.write(text + "\n")
         file.flush()
         os.fsync(file.fileno())
-    return Path(name).replace(path)
+    return unfinished.replace(path)
 
 
 def load(path: str | Path) -> Patch:

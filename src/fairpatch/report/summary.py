@@ -44,6 +44,8 @@ Bools = NDArray[np.bool_]
 
 BINS = 20
 STEPS = 41
+MOST_EXPLAINED = 50_000
+"""People on whom places, proxies and scores are told, at most."""
 """Strengths that the dial shows."""
 METRICS = {
     "p_rule": measure_p_rule,
@@ -71,10 +73,15 @@ def summarize(
         decision=before, new_decision=after, y=labels, sensitive_features=sensitive_features
     )
     changed = before != after
+    # Counts are of everybody; where changes lie and what tells S is found on a sample.
+    some = np.arange(len(labels))
+    if len(labels) > MOST_EXPLAINED:
+        some = np.sort(np.random.default_rng(0).choice(len(labels), MOST_EXPLAINED, replace=False))
+    part, part_changed = rows.take(some), changed[some]
     target = model.target or _target_reached(counts, patch.direction)
-    q = group_probabilities(rows, model.encoder_)
-    known, blind = fewest(target, counts, q, before)
-    views = concepts(patch, X, changed)
+    q = group_probabilities(part, model.encoder_)
+    known, blind = fewest(target, counts, q, before[some])
+    views = concepts(patch, part.X, part_changed)
     offset = float(logit(patch.cutoff))
     old, new = expit(f_logit + offset), expit(patch.logits(X, f_logit) + offset)
     summary: dict[str, Any] = {
@@ -113,23 +120,32 @@ def summarize(
             ],
         },
         "groups": {
-            feature: _groups(X, before, after, labels, sensitive_features, feature)
+            feature: _groups(X, before, after, labels, sensitive_features, feature, some)
             for feature in counts.features
         },
-        "segments": [_segment(s, views) for s in segments(patch, X, changed)],
-        "tree": _tree(X, changed),
-        "scores": _scores(old, new, changed, patch.cutoff),
+        "segments": [_segment(s, views) for s in segments(patch, part.X, part_changed)],
+        "tree": _tree(part.X, part_changed),
+        "scores": _scores(old[some], new[some], part_changed, patch.cutoff),
         "proxies": [
             {"what": r.what, "feature": r.feature, "auc": r.auc, "read": r.read_by_patch}
-            for r in proxy_risk(patch, X, changed, sensitive_features=sensitive_features)
+            for r in proxy_risk(
+                patch, part.X, part_changed, sensitive_features=part.sensitive_features
+            )
         ],
+        "explained_on": len(some),
         "dial": _dial(model, X, labels, f_logit, sensitive_features),
         "frontier": _frontier(model),
         "provenance": patch.provenance.model_dump(mode="json"),
         "made_with": {"fairpatch": version("fairpatch")},
     }
     if refits and changed.any():
-        found = stability(model, X, y, sensitive_features=sensitive_features, refits=refits)
+        found = stability(
+            model,
+            part.X,
+            model.classes_[part.y],
+            sensitive_features=part.sensitive_features,
+            refits=refits,
+        )
         summary["stability"] = {
             "refits": refits,
             "of_changed": found.of_changed,
@@ -229,11 +245,23 @@ def _certificate(certificate: Certificate | None) -> dict[str, Any] | None:
 
 
 def _groups(
-    X: Any, before: Bools, after: Bools, y: Any, sensitive_features: Any, feature: str
+    X: Any,
+    before: Bools,
+    after: Bools,
+    y: Any,
+    sensitive_features: Any,
+    feature: str,
+    sample: NDArray[np.intp],
 ) -> dict[str, Any]:
     """By group: sizes, rates and changes; then swap set and who is left out."""
     audit = change_audit(
-        X, before, after, y, sensitive_features=sensitive_features, feature=feature
+        X,
+        before,
+        after,
+        y,
+        sensitive_features=sensitive_features,
+        feature=feature,
+        sample=sample,
     )
     names = list(audit.sizes)
     sizes = [audit.sizes[name] for name in names]

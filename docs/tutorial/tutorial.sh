@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# From a table of scores to production, in a fresh folder. CI runs this file as it stands.
+set -euo pipefail
+ROWS=${ROWS:-1000000}
+
+# Last year's decisions and this month's applications. Yours come from your own system; these are
+# generated, with a base model's score that favours group a.
+python - <<PYTHON
+from fairpatch.datasets import Population
+people = Population(p_rule=0.6, accuracy=0.8)
+people.write("train", rows=20_000, seed=1)
+people.write("month", rows=$ROWS, seed=2)
+PYTHON
+
+# A commented configuration from the data; a person checks the guesses.
+fairpatch init train --out fairpatch.yaml
+
+# What does the base model do today?
+fairpatch audit --config fairpatch.yaml
+
+# Learn a patch that brings the P-Rule to 0.8, certify it, and write the review.
+fairpatch fit --config fairpatch.yaml --p-rule 0.8 --out run
+fairpatch show run
+fairpatch frontier run
+
+# Review it on the new month too, which nothing has seen.
+fairpatch review run --data month --out review-month.html
+
+# Apply it to the new month's file ...
+fairpatch apply run month applied.parquet
+
+# ... the same inside a database ...
+fairpatch sql run --keep id --table people --dialect duckdb > patch.sql
+python - <<'PYTHON'
+import duckdb
+connection = duckdb.connect()
+connection.execute("CREATE VIEW people AS SELECT * FROM read_parquet('month/*.parquet')")
+connection.sql(open("patch.sql").read().rstrip(";\n")).to_parquet("by_sql.parquet")
+PYTHON
+
+# ... and as an ONNX graph.
+fairpatch export run patch.onnx
+
+# All three decide alike, for every row.
+python - <<'PYTHON'
+import duckdb
+from fairpatch.engines.onnx import run_graph
+month = duckdb.sql("SELECT * FROM read_parquet('month/*.parquet') ORDER BY id").df()
+applied = duckdb.sql("SELECT fairpatch_decision FROM 'applied.parquet' ORDER BY id").df()
+by_sql = duckdb.sql("SELECT fairpatch_decision FROM 'by_sql.parquet' ORDER BY id").df()
+by_onnx = run_graph("patch.onnx", month, score="score")["decision"]
+assert len(month) == len(applied) == len(by_sql) == len(by_onnx)
+assert (applied["fairpatch_decision"] == by_sql["fairpatch_decision"]).all()
+assert (applied["fairpatch_decision"].to_numpy(bool) == by_onnx).all()
+print(f"{len(month):,} decisions are the same in all three")
+PYTHON

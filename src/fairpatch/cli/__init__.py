@@ -1,0 +1,1 @@
+"""The command line: one file a verb. Heavy imports happen inside verbs, so that help is instant."""

@@ -1,0 +1,38 @@
+"""Apply a patch to a table of scores: a new file with ratio, score, decision and change."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairpatch.cli import data as tables
+from fairpatch.cli.options import PatchFile
+from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.say import refuse, say
+
+
+def run(
+    patch: PatchFile,
+    data: Annotated[str, typer.Argument(help="CSV, Parquet, folder, glob, base.duckdb::table")],
+    out: Annotated[Path, typer.Argument(help="file to write: .parquet or .csv")],
+    score: Annotated[str, typer.Option(help="column of the base model's probability")] = "score",
+) -> None:
+    """Stream through DuckDB; the file appears when it is complete, never before."""
+    from fairpatch.engines.tables import CHANGED, apply
+    from fairpatch.patch import load
+
+    if out.suffix not in (".parquet", ".csv"):
+        refuse(f"{out.name}: expected a name that ends in .parquet or .csv")
+    applied = apply(load(patch_path(patch)), tables.relation(data), score)
+    for left in out.parent.glob(f".{out.name}.*.unfinished"):
+        left.unlink()  # of a run that was killed
+    unfinished = out.with_name(f".{out.name}.{os.getpid()}.unfinished")
+    if out.suffix == ".csv":
+        applied.to_csv(str(unfinished), header=True)
+    else:
+        applied.to_parquet(str(unfinished))
+    unfinished.replace(out)
+    written = tables.relation(str(out))
+    rows, changed = written.aggregate(f'count(*), count(*) FILTER ("{CHANGED}")').fetchall()[0]
+    say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({changed / max(rows, 1):.1%})")

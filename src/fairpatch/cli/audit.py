@@ -1,0 +1,39 @@
+"""What the base model decides for whom, and how fair that is. One query; only counts are read."""
+
+from fairpatch.cli import data as tables
+from fairpatch.cli.base_model import base_model
+from fairpatch.cli.options import ConfigFile, Cutoff, Data, Json, Label, Model, Score, Sensitive
+from fairpatch.cli.say import say, say_json
+
+
+def run(
+    config: ConfigFile = None,
+    data: Data = None,
+    label: Label = None,
+    score: Score = None,
+    model: Model = None,
+    sensitive: Sensitive = None,
+    cutoff: Cutoff = None,
+    json: Json = False,
+) -> None:
+    """Audit a table of scores."""
+    from fairpatch.cli import config as configs
+    from fairpatch.measure.audit import audit
+
+    options = configs.read(
+        config, data=data, label=label, score=score, model=model, sensitive=sensitive, cutoff=cutoff
+    )
+    table = tables.relation(options.data)
+    wanted = [options.label, *options.sensitive, *([options.score] if options.score else [])]
+    tables.need_columns(table, wanted, options.data)
+    f = base_model(options)
+    if options.score is None:
+        table = table.df()
+        sensitive_features, y = table[options.sensitive], table[options.label]
+        table = table.drop(columns=options.not_features)
+    else:
+        sensitive_features, y = options.sensitive, options.label
+    found = audit(
+        table, y, sensitive_features=sensitive_features, estimator=f, cutoff=options.cutoff
+    )
+    say_json(found.to_dict()) if json else say(str(found))

@@ -1,0 +1,61 @@
+"""Data wherever it lies, through DuckDB: CSV, Parquet (files, folders, globs), a DuckDB file."""
+
+from pathlib import Path
+from typing import Any
+
+from fairpatch._extras import need
+from fairpatch.cli.say import refuse
+
+
+def relation(source: str) -> Any:
+    """A table to read: people.csv, 'months/*.parquet', a folder, base.duckdb::table."""
+    duckdb = need("duckdb", extra="cli")
+    connection = duckdb.connect()
+    if "::" in source:
+        file, _, table = source.partition("::")
+        if not Path(file).exists():
+            refuse(
+                f"there is no file {file!r}; expected a DuckDB file and table, base.duckdb::people"
+            )
+        connection.execute(f"ATTACH {_text(file)} AS base (READ_ONLY)")
+        return connection.sql(f"SELECT * FROM base.{_name(table)}")  # noqa: S608
+    path = Path(source)
+    if path.is_dir():
+        source = str(path / "**" / "*.parquet")
+    elif not any(sign in source for sign in "*?[") and not path.exists():
+        refuse(
+            f"there is no file {source!r}; expected a CSV or Parquet file, a folder or a glob of "
+            "them, or base.duckdb::table"
+        )
+    suffix = Path(source).suffix.lower()
+    if suffix in (".csv", ".tsv", ".txt", ".gz"):
+        return connection.sql(f"SELECT * FROM read_csv({_text(source)})")  # noqa: S608
+    if suffix in (".parquet", ".pq"):
+        return connection.sql(f"SELECT * FROM read_parquet({_text(source)})")  # noqa: S608
+    return refuse(
+        f"do not know how to read {source!r}: expected .csv, .parquet or base.duckdb::table"
+    )
+
+
+def frame(source: str) -> Any:
+    """The whole table in memory."""
+    return relation(source).df()
+
+
+def need_columns(table: Any, wanted: list[str], source: str) -> None:
+    """Say which columns are missing, before anything long begins."""
+    names = list(table.columns)
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        refuse(
+            f"{source} has no column {', '.join(map(repr, missing))}; its columns are "
+            f"{', '.join(map(repr, names[:40]))}"
+        )
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _name(value: str) -> str:
+    return '"' + value.replace('"', '""') + '"'

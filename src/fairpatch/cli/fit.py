@@ -1,0 +1,115 @@
+"""Learn, choose and certify a patch for the target; write it with its review into a folder."""
+
+import json as json_text
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairpatch.cli import data as tables
+from fairpatch.cli.base_model import base_model
+from fairpatch.cli.options import (
+    ConfigFile,
+    Cutoff,
+    Data,
+    Exclude,
+    Ignore,
+    Json,
+    Label,
+    Model,
+    Score,
+    Sensitive,
+)
+from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, say, say_json
+
+if TYPE_CHECKING:
+    from fairpatch.cli.config import Config
+
+
+def run(
+    config: ConfigFile = None,
+    data: Data = None,
+    label: Label = None,
+    score: Score = None,
+    model: Model = None,
+    sensitive: Sensitive = None,
+    exclude: Exclude = None,
+    ignore: Ignore = None,
+    cutoff: Cutoff = None,
+    p_rule: Annotated[float | None, typer.Option(help="P-Rule to reach")] = None,
+    max_changes: Annotated[float | None, typer.Option(help="share that may change")] = None,
+    max_columns: Annotated[int | None, typer.Option(help="columns the patch may read")] = None,
+    direction: Annotated[str | None, typer.Option(help="both, promote_only, demote_only")] = None,
+    seed: Annotated[int | None, typer.Option(help="same seed, same patch")] = None,
+    out: Annotated[Path, typer.Option(help="the run's folder")] = Path("run"),
+    json: Json = False,
+) -> None:
+    """Fit to a target."""
+    from fairpatch.cli import config as configs
+
+    options = configs.read(
+        config, data=data, label=label, score=score, model=model, sensitive=sensitive,
+        exclude=exclude, ignore=ignore, cutoff=cutoff, seed=seed,
+        target={"p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
+                "direction": direction},
+    )  # fmt: skip
+    code, summary = fit(options, out)
+    if json:
+        say_json(summary)
+    sys.exit(code)
+
+
+def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict[str, Any]]:
+    """Do it, write the folder, and say what came of it."""
+    from fairpatch.choose.choice import TargetNotReachedError
+    from fairpatch.choose.frontier_file import save_frontier
+    from fairpatch.choose.target import Target
+    from fairpatch.cli import config as configs
+    from fairpatch.cli import run_folder
+    from fairpatch.commod import Commod
+    from fairpatch.patch import save
+    from fairpatch.patch.file import write_whole
+
+    table = tables.frame(options.data)
+    tables.need_columns(
+        table, [*options.not_features, *([options.score] if options.score else [])], options.data
+    )
+    X, y = table.drop(columns=options.not_features), table[options.label]
+    S = table[options.sensitive]
+    g = Commod(
+        base_model(options),
+        cutoff=options.cutoff,
+        exclude=options.exclude,
+        target=Target(**options.target.model_dump()),
+        max_rows=options.max_rows,
+        n_concepts=options.n_concepts,
+        n_steps=options.n_steps,
+        random_state=options.seed,
+        progress=sys.stderr.isatty() and not quiet,
+    )
+    try:
+        g.fit(X, y, sensitive_features=S)
+    except TargetNotReachedError as error:
+        complain(str(error))
+        return NOT_MET, {"met": False, "why": str(error)}
+    out.mkdir(parents=True, exist_ok=True)
+    (out / run_folder.MANIFEST).unlink(missing_ok=True)  # unfinished until it is sealed again
+    save(g.patch_, out / "patch.json")
+    save_frontier(g.frontier_, out / "frontier.json")
+    write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
+    review = g.review(X, y, sensitive_features=S, refits=0)
+    review.to_html(out / "review.html")
+    review.to_json(out / "review.json")
+    review.to_model_card(out / "model_card.md")
+    word = None if g.certificate_ is None else g.certificate_.word
+    write_whole(
+        out / "certificate.json", json_text.dumps(review.to_dict()["certificate"], indent=1)
+    )
+    run_folder.seal(out, {"data": options.data, "rows": len(table), "certificate": word})
+    if not quiet:
+        note(str(g.choice_))
+        note(str(g.certificate_))
+        say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
+    summary = {"met": True, "certificate": word, "change_rate": g.choice_.change_rate}
+    return (REFUTED if word == "refuted" else MET), summary

@@ -1,0 +1,37 @@
+"""fairpatch: from a table of scores to a certified patch, and on to production.
+
+Exit codes: 0 met, 1 an error, 2 wrong usage, 3 target not met, 4 refuted by the certificate.
+"""
+
+import sys
+
+import typer
+
+from fairpatch.cli import apply, audit, diff, export, fit, frontier, init, reproduce, review, show
+from fairpatch.cli import sql as sql_verb
+from fairpatch.cli.say import complain
+
+app = typer.Typer(
+    name="fairpatch",
+    help="Make a model that people trust meet a fairness target by changing few of its decisions.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for module in (init, audit, fit, frontier, show, review, apply, sql_verb, export, diff, reproduce):
+    name = module.__name__.rpartition(".")[2]
+    app.command(name, help=(module.__doc__ or "").strip())(module.run)
+
+
+def main() -> None:
+    """Run a verb; what the user can mend is said in a line, not in a traceback."""
+    try:
+        app()
+    except (ValueError, TypeError, KeyError, OSError, ImportError) as error:
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        complain(str(text))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        complain("stopped. What was finished is complete; run the same command again to go on.")
+        sys.exit(130)

@@ -1,0 +1,18 @@
+"""Options that several verbs share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="YAML file; see: init")]
+Data = Annotated[str | None, typer.Option(help="CSV, Parquet, folder, glob, base.duckdb::table")]
+Label = Annotated[str | None, typer.Option(help="column of the outcome, 0 or 1")]
+Score = Annotated[str | None, typer.Option(help="column of the base model's probability")]
+Model = Annotated[str | None, typer.Option(help="base model as a .skops or .onnx file")]
+Sensitive = Annotated[list[str] | None, typer.Option(help="sensitive column; may be repeated")]
+Exclude = Annotated[list[str] | None, typer.Option(help="column the patch must not read")]
+Ignore = Annotated[list[str] | None, typer.Option(help="column that is no feature, such as a key")]
+Cutoff = Annotated[float | None, typer.Option(help="decision 1 is a probability above this")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
+PatchFile = Annotated[Path, typer.Argument(help="a patch file, or a run's folder")]

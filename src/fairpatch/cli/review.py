@@ -1,0 +1,46 @@
+"""Review a run's patch on other rows, best those that nothing else has seen."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairpatch.cli import data as tables
+from fairpatch.cli.base_model import base_model
+from fairpatch.cli.options import Data
+from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.say import say
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(help="a run's folder")],
+    data: Data = None,
+    out: Annotated[Path, typer.Option(help="the page to write")] = Path("review.html"),
+) -> None:
+    """Write a review pack: the page, and beside it its data and model card."""
+    import numpy as np
+
+    from fairpatch.base import BaseModel
+    from fairpatch.choose.target import Target
+    from fairpatch.cli import config as configs
+    from fairpatch.commod import Commod
+    from fairpatch.patch import load
+    from fairpatch.patch.encoding import Encoder
+
+    patch = load(patch_path(folder))
+    options = configs.read(folder / "config.yaml", data=data)
+    table = tables.frame(options.data)
+    tables.need_columns(table, options.not_features, options.data)
+    X, y = table.drop(columns=options.not_features), table[options.label]
+    g = Commod(base_model(options), cutoff=options.cutoff,
+               target=Target(**options.target.model_dump()))  # fmt: skip
+    g.base_, g.patch_ = BaseModel(g.estimator, options.cutoff), patch
+    g.classes_, g.n_features_in_ = np.unique(y), X.shape[1]
+    g.feature_names_in_ = np.array(X.columns, object)
+    hidden = [c for c in (options.score, *options.exclude) if c is not None and c in X.columns]
+    g.encoder_ = Encoder.fit(X, exclude=hidden)
+    found = g.review(X, y, sensitive_features=table[options.sensitive], refits=0)
+    found.to_html(out)
+    found.to_json(out.with_suffix(".json"))
+    found.to_model_card(out.with_suffix(".md"))
+    say(f"{found}\nwrote {out}, {out.with_suffix('.json')} and {out.with_suffix('.md')}")

@@ -1,0 +1,34 @@
+"""What the command line says: results on stdout, everything else on stderr; JSON for machines."""
+
+import json
+import sys
+from typing import Any, NoReturn
+
+MET, USAGE, NOT_MET, REFUTED = 0, 2, 3, 4
+
+
+def say(text: str) -> None:
+    """A result."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """Something beside the result."""
+    sys.stderr.write(text + "\n")
+
+
+def complain(text: str) -> None:
+    """What went wrong and what to do."""
+    colour = sys.stderr.isatty()
+    sys.stderr.write(("\033[31merror:\033[0m " if colour else "error: ") + text + "\n")
+
+
+def refuse(text: str) -> NoReturn:
+    """Wrong usage."""
+    complain(text)
+    sys.exit(USAGE)
+
+
+def say_json(data: Any) -> None:
+    """A result for machines."""
+    say(json.dumps(data, indent=1, ensure_ascii=False))

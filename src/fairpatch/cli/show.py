@@ -1,0 +1,21 @@
+"""Print a patch as a person would want to read it, and check that it reads no sensitive column."""
+
+from fairpatch.cli.options import Json, PatchFile
+from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.say import note, say
+
+
+def run(patch: PatchFile, json: Json = False) -> None:
+    """Show a patch."""
+    from fairpatch.patch import load
+
+    found = load(patch_path(patch))
+    if json:
+        say(found.model_dump_json(indent=1))
+        return
+    say(str(found))
+    leaks = sorted({c.name for c in found.columns} & set(found.provenance.sensitive_features))
+    if leaks:
+        raise ValueError(f"this patch reads the sensitive column {', '.join(map(repr, leaks))}")
+    sensitive = ", ".join(found.provenance.sensitive_features) or "none"
+    note(f"S-leak check: none of its columns is a sensitive feature ({sensitive})")

@@ -1,0 +1,26 @@
+"""Print a patch as SQL for DuckDB, Spark, Postgres, BigQuery, Snowflake or Trino."""
+
+from typing import Annotated, cast
+
+import typer
+
+from fairpatch.cli.options import PatchFile
+from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.say import say
+
+
+def run(
+    patch: PatchFile,
+    dialect: Annotated[str, typer.Option(help="duckdb, spark, postgres, bigquery, ...")] = "duckdb",
+    table: Annotated[str, typer.Option(help="name of the table")] = "people",
+    score: Annotated[str, typer.Option(help="column of the base model's probability")] = "score",
+    keep: Annotated[list[str] | None, typer.Option(help="column to keep; may be repeated")] = None,
+) -> None:
+    """A SELECT to put into a batch job."""
+    from fairpatch.engines.sql import Dialect, sql
+    from fairpatch.patch import load
+
+    found = load(patch_path(patch))
+    say(
+        sql(found, score, table=table, dialect=cast(Dialect, dialect), keep=tuple(keep or ())) + ";"
+    )

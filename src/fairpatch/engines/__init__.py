@@ -1,0 +1,1 @@
+"""The same patch elsewhere: tables of any engine, SQL text, ONNX. Each behind its extra."""

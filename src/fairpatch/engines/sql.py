@@ -1,0 +1,68 @@
+"""A patch as SQL text, from the same expressions, for whoever has a database and a batch job."""
+
+from typing import Any, Literal, get_args
+
+from fairpatch._extras import need
+from fairpatch.engines.tables import apply
+from fairpatch.patch import Patch
+
+Dialect = Literal["duckdb", "spark", "postgres", "bigquery", "snowflake", "trino"]
+DIALECTS: tuple[str, ...] = get_args(Dialect)
+
+
+def sql(
+    patch: Patch,
+    score: str,
+    *,
+    table: str = "people",
+    dialect: Dialect = "duckdb",
+    keep: tuple[str, ...] = (),
+    with_score: bool = True,
+) -> str:
+    """A SELECT over ``table``: the columns to keep, then ratio, score, decision and change.
+
+    Names and values are quoted by the dialect's own rules.
+    """
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
+    ibis = need("ibis", extra="sql")
+    types: dict[str, str] = dict.fromkeys(keep, "string")
+    types |= {column.name: _type(patch, column) for column in patch.columns}
+    types[score] = "float64"
+    unbound = ibis.table(types, name=table)
+    applied = apply(patch, unbound, score, with_score=with_score)
+    wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]
+    if dialect == "spark":
+        _ = ibis.pyspark  # registers the options that its compiler reads
+        dialect = "pyspark"  # type: ignore[assignment]
+    text = str(ibis.to_sql(applied.select(*wanted), dialect=dialect))
+    lost = [n for n in (*keep, score, *(c.name for c in patch.columns)) if not _named(n, text)]
+    if lost:
+        raise ValueError(
+            f"{dialect} cannot have a column named {lost[0]!r}: rename it in the table and in the "
+            "data the patch is learned from"
+        )
+    return text
+
+
+def _named(name: str, text: str) -> bool:
+    """Whether a column's name is in the text as it is, but for the dialect's own quoting."""
+    forms = (name, name.replace('"', '""'), name.replace("`", "``"), name.replace("`", "\\`"))
+    return any(form in text for form in forms)
+
+
+def _type(patch: Patch, column: Any) -> str:
+    if column.kind == "number":
+        return "float64"
+    levels = [
+        entry.level
+        for concept in patch.concepts
+        for category in concept.categories
+        if category.column == column.name
+        for entry in category.levels
+    ]
+    if levels and all(isinstance(level, bool) for level in levels):
+        return "boolean"
+    if levels and all(isinstance(level, int) for level in levels):
+        return "int64"
+    return "string"

@@ -1,0 +1,57 @@
+"""A patch applied to a table wherever it lies: pandas, polars, pyarrow, DuckDB, Spark, Ibis.
+
+The engine does it: no row comes to Python, unless the table is in Python already.
+"""
+
+from typing import Any
+
+import narwhals as nw
+
+from fairpatch.patch import Patch
+from fairpatch.patch.expressions import decision_expr, ratio_expr, score_expr
+
+RATIO, SCORE, DECISION, CHANGED = (
+    "fairpatch_ratio", "fairpatch_score", "fairpatch_decision", "fairpatch_changed"
+)  # fmt: skip
+
+
+def apply(patch: Patch, table: Any, score: str, *, with_score: bool = True) -> Any:
+    """The table with four more columns: ratio, patched score and decision, and whether it changes.
+
+    ``score`` names the column of the base model's probability. Lazy tables stay lazy. The decision
+    is null where the score is missing or not a probability.
+
+    >>> import polars as pl
+    >>> from fairpatch.patch import Column, Concept, NumberWeight
+    >>> patch = Patch(columns=[Column(name="a", kind="number")], concepts=[Concept(
+    ...     name="c", weight=1.0, intercept=0.0,
+    ...     numbers=[NumberWeight(column="a", coefficient=-1.0, missing=0.0)])])
+    >>> people = pl.DataFrame({"a": [0.0, 2.0, 2.0], "p": [0.6, 0.6, 0.3]})
+    >>> apply(patch, people, "p")["fairpatch_decision"].to_list()
+    [True, False, True]
+    """
+    frame = nw.from_native(table)
+    _check(patch, frame, score)
+    r = nw.col(RATIO)
+    frame = frame.with_columns(ratio_expr(patch).alias(RATIO))
+    more = [decision_expr(patch, score, r).alias(DECISION)]
+    if with_score:
+        more.insert(0, score_expr(patch, score, r).alias(SCORE))
+    frame = frame.with_columns(*more)
+    before = nw.col(score).cast(nw.Float64) > patch.cutoff
+    return frame.with_columns((nw.col(DECISION) != before).alias(CHANGED)).to_native()
+
+
+def _check(patch: Patch, frame: Any, score: str) -> None:
+    names = list(frame.collect_schema().names())
+    missing = [c.name for c in patch.columns if c.name not in names]
+    if score not in names:
+        missing.append(score)
+    if missing:
+        raise ValueError(
+            f"the table has no column {', '.join(map(repr, missing))}, which the patch needs; its "
+            f"columns are {', '.join(map(repr, names[:50]))}"
+        )
+    taken = [name for name in (RATIO, SCORE, DECISION, CHANGED) if name in names]
+    if taken:
+        raise ValueError(f"the table already has a column {taken[0]!r}: drop or rename it first")

@@ -1,0 +1,27 @@
+"""What differs between two patches, as weights of their ratios on raw values."""
+
+from fairpatch.patch.model import Patch
+from fairpatch.patch.parts import merge
+
+
+def difference(one: Patch, two: Patch) -> list[tuple[str, float, float]]:
+    """Every weight that differs: what it is of, in the first patch, in the second."""
+    a, b = _weights(one), _weights(two)
+    return [
+        (name, a.get(name, 0.0), b.get(name, 0.0))
+        for name in sorted(a | b)
+        if abs(a.get(name, 0.0) - b.get(name, 0.0)) > 1e-12
+    ]
+
+
+def _weights(patch: Patch) -> dict[str, float]:
+    """The ratio as one table of weights, strength and concepts multiplied in."""
+    whole = merge(patch.concepts, patch.offset, patch.strength)
+    found = {"everybody": 1.0 + whole.intercept, "cut-off": patch.cutoff}
+    for number in whole.numbers:
+        found[f"{number.column}, each unit"] = number.coefficient
+        found[f"{number.column}, missing"] = number.missing
+    for category in whole.categories:
+        found |= {f"{category.column} is {e.level!r}": e.weight for e in category.levels}
+        found[f"{category.column}, missing"] = category.missing
+    return found

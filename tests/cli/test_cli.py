@@ -1,0 +1,215 @@
+"""The command line, as a person or a script would use it."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+from fairpatch.cli.config import schema
+from fairpatch.datasets import Population
+
+ROOT = Path(__file__).parents[2]
+FAIRPATCH = [sys.executable, "-c", "from fairpatch.cli.main import main; main()"]
+
+
+def fairpatch(*arguments, cwd, code=0):
+    done = subprocess.run(
+        [*FAIRPATCH, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table of scores and a configuration for a quick run."""
+    path = tmp_path_factory.mktemp("cli")
+    people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
+    people.sample(6_000, seed=0).to_pandas().to_csv(path / "people.csv", index=False)
+    fairpatch("init", "people.csv", cwd=path)
+    text = (path / "fairpatch.yaml").read_text()
+    (path / "fairpatch.yaml").write_text(text + "n_steps: 60\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    fairpatch("fit", "--config", "fairpatch.yaml", "--p-rule", "0.75", "--out", "run", cwd=folder)
+    return folder
+
+
+def test_init_guesses_the_columns_and_never_replaces(folder):
+    text = (folder / "fairpatch.yaml").read_text()
+    assert 'label: "y"' in text
+    assert 'score: "score"' in text
+    assert 'sensitive: ["group"]' in text
+    assert 'ignore: ["id"]' in text
+    done = fairpatch("init", "people.csv", cwd=folder, code=2)
+    assert "use --force" in done.stderr
+
+
+def test_audit_prints_tables_or_json(folder):
+    done = fairpatch("audit", "-c", "fairpatch.yaml", cwd=folder)
+    assert "P-Rule" in done.stdout
+    found = json.loads(fairpatch("audit", "-c", "fairpatch.yaml", "--json", cwd=folder).stdout)
+    assert found
+    assert "\033[" not in done.stdout
+
+
+def test_a_run_folder_is_whole_sealed_and_reproducible(run):
+    names = {p.name for p in (run / "run").iterdir()}
+    assert names == {
+        "patch.json", "frontier.json", "certificate.json", "review.html", "review.json",
+        "model_card.md", "config.yaml", "manifest.json",
+    }  # fmt: skip
+    assert "S-leak check: none" in fairpatch("show", "run", cwd=run).stderr
+    assert "candidate" in fairpatch("frontier", "run", cwd=run).stdout
+    assert "the same patch came out" in fairpatch("reproduce", "run", cwd=run).stdout
+
+
+def test_a_changed_patch_is_noticed(run, tmp_path):
+    copy = tmp_path / "run"
+    copy.mkdir()
+    for file in (run / "run").iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    text = (copy / "patch.json").read_text()
+    (copy / "patch.json").write_text(text.replace('"strength": ', '"strength": 1'))
+    assert "it was changed" in fairpatch("show", copy, cwd=run, code=1).stderr
+    (copy / "manifest.json").unlink()
+    assert "the run was stopped" in fairpatch("show", copy, cwd=run, code=1).stderr
+
+
+def test_apply_sql_and_onnx_decide_alike(run):
+    done = fairpatch("apply", "run", "people.csv", "applied.parquet", cwd=run)
+    assert "6,000 rows" in done.stdout
+    text = fairpatch("sql", "run", "--keep", "id", cwd=run).stdout
+    connection = duckdb.connect()
+    connection.execute(f"CREATE VIEW people AS SELECT * FROM read_csv('{run}/people.csv')")
+    by_sql = connection.sql(text.rstrip(";\n")).df().sort_values("id")
+    applied = pd.read_parquet(run / "applied.parquet").sort_values("id")
+    assert (by_sql["fairpatch_decision"].to_numpy() == applied["fairpatch_decision"]).all()
+    fairpatch("export", "run", "patch.onnx", cwd=run)
+    from fairpatch.engines.onnx import run_graph
+
+    people = pd.read_csv(run / "people.csv").sort_values("id")
+    by_onnx = run_graph(run / "patch.onnx", people, score="score")
+    assert (by_onnx["decision"] == applied["fairpatch_decision"].to_numpy()).all()
+    assert abs(by_onnx["ratio"] - applied["fairpatch_ratio"].to_numpy()).max() < 1e-9
+
+
+def test_diff_says_what_differs(run):
+    fairpatch("frontier", "run", "--take", "3", "--out", "other.json", cwd=run)
+    done = fairpatch("diff", "run", "other.json", "--data", "people.csv", cwd=run)
+    assert "decisions differ" in done.stdout
+    same = fairpatch("diff", "run", "run", "--data", "people.csv", "--json", cwd=run)
+    found = json.loads(same.stdout)
+    assert found["weights"] == []
+    assert found["decisions"]["only_first_decides_1"] == 0
+
+
+def test_review_on_other_rows(run):
+    people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
+    people.sample(3_000, seed=5).to_pandas().to_parquet(run / "month.parquet")
+    done = fairpatch("review", "run", "--data", "month.parquet", "--out", "month.html", cwd=run)
+    assert "3,000 people" in done.stdout
+    assert {"month.html", "month.json", "month.md"} <= {p.name for p in run.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["fit", "--data", "nowhere.csv", "--label", "y", "--sensitive", "group", "--score",
+          "score"], 2, "there is no file 'nowhere.csv'"),
+        (["fit", "-c", "nowhere.yaml"], 2, "write one with: fairpatch init"),
+        (["audit", "--data", "people.csv", "--label", "Y", "--sensitive", "group", "--score",
+          "score"], 2, "has no column 'Y'; its columns are"),
+        (["audit", "--data", "people.csv", "--label", "y", "--sensitive", "group"], 2,
+         "either --score COLUMN or --model FILE"),
+        (["audit", "--data", "people.csv"], 2, "label: field required"),
+        (["fit", "-c", "fairpatch.yaml", "--model", "f.pkl"], 2, "either --score"),
+        (["fit", "-c", "fairpatch.yaml", "--p-rule", "0.99", "--max-changes", "0.001"], 3,
+         "no patch meets the target"),
+        (["apply", "fairpatch.yaml", "people.csv", "out.xlsx"], 2, "ends in .parquet or .csv"),
+        (["show", "people.csv"], 1, "is not a patch"),
+        (["fly"], 2, "No such command"),
+    ],
+)  # fmt: skip
+def test_errors_say_what_to_do_and_scripts_can_tell_them_apart(folder, arguments, code, said):
+    done = fairpatch(*arguments, cwd=folder, code=code)
+    assert said in done.stderr
+
+
+def test_help_is_instant_and_imports_no_torch(tmp_path):
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        fairpatch("--help", cwd=tmp_path)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.5
+    code = (
+        "import sys, fairpatch.cli.main; "
+        "print([m for m in ('torch', 'pandas', 'sklearn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_published_schema_is_current():
+    assert (ROOT / "docs" / "config.schema.json").read_text(encoding="utf-8") == schema()
+
+
+@pytest.mark.parametrize(
+    ("verb", "kills"),
+    [("apply", 5), ("fit", 3), pytest.param("apply", 50, marks=pytest.mark.slow),
+     pytest.param("fit", 50, marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_killed_at_random_moments_it_leaves_nothing_half_written(run, tmp_path, verb, kills):
+    moments = random.Random(0)
+    out = tmp_path / ("out.parquet" if verb == "apply" else "run")
+    arguments = (
+        ["apply", "run", "people.csv", out]
+        if verb == "apply"
+        else ["fit", "-c", "fairpatch.yaml", "--p-rule", "0.75", "--out", out]
+    )
+    start = time.perf_counter()
+    fairpatch(*arguments, cwd=run)
+    whole = time.perf_counter() - start
+    for _ in range(kills):
+        process = subprocess.Popen(
+            [*FAIRPATCH, *map(str, arguments)], cwd=run, stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(moments.uniform(0.2, 1.0) * whole)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if verb == "apply":
+            assert len(pd.read_parquet(out)) == 6_000
+        elif (out / "manifest.json").exists():
+            fairpatch("show", out, cwd=run)
+        else:  # stopped while writing: every file is whole, and the folder says how to go on
+            for file in out.glob("*.json"):
+                json.loads(file.read_text(encoding="utf-8"))
+            assert "again" in fairpatch("show", out, cwd=run, code=1).stderr
+    fairpatch(*arguments, cwd=run)
+    assert not list(tmp_path.glob(".*unfinished")) or verb == "fit"
+
+
+@pytest.mark.parametrize("rows", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_the_tutorial_runs_as_it_stands(tmp_path, rows):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", str(ROOT / "docs" / "tutorial" / "tutorial.sh")],
+        cwd=tmp_path, env={**os.environ, "ROWS": str(rows), "PATH": path},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3_000:]
+    assert f"{rows:,} decisions are the same in all three" in done.stdout

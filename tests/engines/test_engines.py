@@ -1,0 +1,158 @@
+"""One patch on six kinds of table and in six dialects: the same decisions, whatever the names."""
+
+from pathlib import Path
+
+import duckdb
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from fairpatch.base import BaseModel
+from fairpatch.engines.sql import DIALECTS, sql
+from fairpatch.engines.tables import CHANGED, DECISION, RATIO, SCORE, apply
+from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+
+HOSTILE = ['we"ird', "it's", "a;DROP TABLE people;--", "back\\slash", "select", "ünï ☃", "x`y"]
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def patch_on(number, category, **options):
+    return Patch(
+        columns=[Column(name=number, kind="number"), Column(name=category, kind="category")],
+        concepts=[
+            Concept(
+                name="c", weight=1.0, intercept=0.2,
+                numbers=[NumberWeight(column=number, coefficient=-0.7, missing=0.3)],
+                categories=[
+                    CategoryWeight(
+                        column=category, missing=-0.4, other=0.1,
+                        levels=[LevelWeight(level=v, weight=w)
+                                for v, w in [("o'hara", -1.5), ('q"q', 0.5), ("\\", -2.0)]],
+                    )
+                ],
+            )
+        ],
+        **options,
+    )  # fmt: skip
+
+
+def people(number="n", category="c", rows=600):
+    random = np.random.default_rng(0)
+    n = random.normal(1.0, 1.5, rows)
+    n[::17] = np.nan
+    c = random.choice(np.array(["o'hara", 'q"q', "\\", "else", None], object), rows)
+    p = random.uniform(0, 1, rows)
+    p[:3] = [0.0, 1.0, 0.5]
+    return pd.DataFrame({"id": np.arange(rows), number: n, category: c, "p": p})
+
+
+def table_of(engine, frame):
+    if engine == "pandas":
+        return frame
+    if engine == "polars":
+        return pl.from_pandas(frame)
+    if engine == "polars lazy":
+        return pl.from_pandas(frame).lazy()
+    if engine == "pyarrow":
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    if engine == "duckdb":  # NaN stays NaN there, and is equal to itself
+        connection = duckdb.connect()
+        connection.register("frame", pl.from_pandas(frame, nan_to_null=False).to_arrow())
+        return connection.sql("SELECT * FROM frame")
+    return ibis.memtable(frame)
+
+
+def collected(table):
+    if isinstance(table, pl.LazyFrame):
+        table = table.collect()
+    if isinstance(table, duckdb.DuckDBPyRelation):
+        return table.df()
+    if isinstance(table, ibis.Table):
+        return table.execute()
+    return table if isinstance(table, pd.DataFrame) else table.to_pandas()
+
+
+ENGINES = ["pandas", "polars", "polars lazy", "pyarrow", "duckdb", "ibis"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("direction", ["both", "promote_only", "demote_only"])
+@pytest.mark.parametrize("cutoff", [0.5, 0.3])
+def test_every_engine_gives_numpys_ratio_score_and_decision(engine, direction, cutoff):
+    frame = people()
+    patch = patch_on("n", "c", direction=direction, cutoff=cutoff)
+    found = collected(apply(patch, table_of(engine, frame), "p")).sort_values("id")
+    f_logit = BaseModel("p", cutoff).logits(frame)
+    decided = patch.decide(frame, f_logit)
+    assert (found[DECISION].to_numpy(bool) == decided).all()
+    assert np.abs(found[RATIO].to_numpy(float) - patch.ratio(frame)).max() < 1e-9
+    offset = np.log(cutoff / (1 - cutoff))
+    g = 1 / (1 + np.exp(-(patch.logits(frame, f_logit) + offset)))
+    assert np.abs(found[SCORE].to_numpy(float) - g).max() < 2e-6  # clipped at 1e-6
+    assert (found[CHANGED].to_numpy(bool) == (decided != (f_logit > 0))).all()
+
+
+def test_spark_gives_the_same(spark):
+    frame = people(rows=200)
+    patch = patch_on("n", "c")
+    rows = [
+        tuple(None if isinstance(v, float) and np.isnan(v) else v for v in row)
+        for row in frame.itertuples(index=False, name=None)
+    ]
+    table = spark.createDataFrame(
+        [(int(a), b, c, float(d)) for a, b, c, d in rows], "id long, n double, c string, p double"
+    )
+    found = apply(patch, table, "p").toPandas().sort_values("id")
+    decided = patch.decide(frame, BaseModel("p").logits(frame))
+    assert (found[DECISION].to_numpy(bool) == decided).all()
+    table.createOrReplaceTempView("people")
+    text = sql(patch, "p", dialect="spark", keep=("id",))
+    by_text = spark.sql(text).toPandas().sort_values("id")
+    assert (by_text[DECISION].to_numpy(bool) == decided).all()
+
+
+@pytest.mark.parametrize("number", HOSTILE)
+def test_hostile_names_and_levels_in_duckdbs_text(number):
+    frame = people(number, category=number + "2")
+    patch = patch_on(number, number + "2")
+    connection = duckdb.connect()
+    connection.register("people", pl.from_pandas(frame, nan_to_null=False).to_arrow())
+    found = connection.sql(sql(patch, "p", keep=("id",))).df().sort_values("id")
+    decided = patch.decide(frame, BaseModel("p").logits(frame))
+    assert (found[DECISION].to_numpy(bool) == decided).all()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_text_for_every_dialect_is_as_it_was(dialect):
+    """Golden files: a change of a library's SQL is seen before a bank's job sees it."""
+    text = sql(patch_on("income", "job"), "p", dialect=dialect, keep=("id",)) + "\n"
+    golden = GOLDEN / f"{dialect}.sql"
+    assert text == golden.read_text(encoding="utf-8")
+
+
+def test_a_name_that_a_dialect_would_change_is_refused():
+    with pytest.raises(ValueError, match="bigquery cannot have a column named"):
+        sql(patch_on('we"ird', "c"), "p", dialect="bigquery")
+    with pytest.raises(ValueError, match="dialect must be one of"):
+        sql(patch_on("n", "c"), "p", dialect="mysql")
+
+
+def test_what_is_missing_or_taken_is_named():
+    patch, frame = patch_on("n", "c"), people()
+    with pytest.raises(ValueError, match="no column 'n'.*needs; its columns are"):
+        apply(patch, frame.drop(columns="n"), "p")
+    with pytest.raises(ValueError, match="no column 'score'"):
+        apply(patch, frame, "score")
+    with pytest.raises(ValueError, match="already has a column 'fairpatch_ratio'"):
+        apply(patch, apply(patch, frame, "p"), "p")
+
+
+def test_a_score_that_is_none_decides_nothing():
+    frame = people(rows=4)
+    frame["p"] = [None, np.nan, 1.5, 0.7]
+    found = apply(patch_on("n", "c"), pl.from_pandas(frame), "p")[DECISION].to_list()
+    assert found[:3] == [None, None, None]
+    assert found[3] is not None
