@@ -185,7 +185,7 @@ class _Moves:
         elif self.whole[name]:
             to = float(np.ceil(needed) if slope > 0 else np.floor(needed))
         else:
-            to = needed
+            to = _shown_beyond(needed, up=slope > 0)
         size = abs(to - x) / self.spread[name]
         return size, Difference(name, value, to, within_range=low <= to <= high)
 
@@ -221,7 +221,20 @@ class _Moves:
         return self.slope.get(name, 0.0) * float(value)
 
 
+def _shown_beyond(value: float, *, up: bool) -> float:
+    """The nearest number of four digits that is not short of the value: what is said suffices.
+
+    >>> _shown_beyond(31.20701, up=True), _shown_beyond(-0.123449, up=False)
+    (31.21, -0.1235)
+    """
+    if value == 0:
+        return 0.0
+    digits = 3 - int(np.floor(np.log10(abs(value))))
+    scaled = value * 10.0**digits
+    return round(float(np.ceil(scaled) if up else np.floor(scaled)) / 10.0**digits, max(digits, 0))
+
+
 def _shown(value: Value) -> str:
     if value is None:
         return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else repr(str(value))
+    return repr(value) if isinstance(value, str) else f"{value:.4g}"
