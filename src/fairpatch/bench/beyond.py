@@ -203,19 +203,33 @@ def _table(frame: Any, base: str, level: float) -> str:
                 _pm(own["change_rate_test"]),
                 _pm(own["p_rule_test"]),
                 _pm(own["accuracy_test"]),
+                f"{own['demoted_test'].mean():.3f}",
+                f"{own['displacement_test'].mean():.3f}",
+                f"{own['rank_inversions_test'].mean():.3f}",
                 *(f"{by_problem.get(p, np.nan):.3f}" for p in picked["problem"].unique()),
             ]
         )
     known = frame[(frame["method"] == "bound") & (frame["level"] == level)]
     by_problem = known.groupby("problem")["known"].mean()
     rows.append(
-        ["bound, S known", "", "", _pm(known["known"]), "", "",
+        ["bound, S known", "", "", _pm(known["known"]), "", "", "", "", "",
          *(f"{by_problem.get(p, np.nan):.3f}" for p in picked["problem"].unique())]
     )  # fmt: skip
     return Table(
         f"P-Rule at least {level:g} on the selection rows, {base} f; test rows, "
         f"{picked['seed'].nunique()} seeds",
-        ["method", "rank", "reached", "changes", "P-Rule", "accuracy", *picked["problem"].unique()],
+        [
+            "method",
+            "rank",
+            "reached",
+            "changes",
+            "P-Rule",
+            "accuracy",
+            "demoted",
+            "moved",
+            "reversed",
+            *picked["problem"].unique(),
+        ],
         rows,
         ["rank: among methods that do not read S; by problem: mean changes where it is reached."],
     ).text()

@@ -76,14 +76,21 @@ def _best(by_cell: Any, methods: list[str], cell: tuple[int, int]) -> str | None
     return min(found, key=lambda m: found[m]) if found else None
 
 
-def figure(frame: Any, axes: Any, marks: dict[str, tuple[str, str]]) -> None:
-    """Changes against accuracy, one panel a fairness quartile (Figure 1)."""
+def figure(
+    frame: Any, axes: Any, marks: dict[str, tuple[str, str]], least: dict[int, float]
+) -> None:
+    """Changes against accuracy, one panel a fairness quartile, with the fewest that reach it."""
     for ax, quartile in zip(axes, (1, 2, 3, 4), strict=True):
         for method, (marker, colour) in marks.items():
             own = frame[(frame["q_fair"] == quartile) & (frame["method"] == method)]
             ax.scatter(
                 own["accuracy"], own["change_rate"], marker=marker, s=14, color=colour, alpha=0.6,
                 label=method, linewidths=0.8,
+            )  # fmt: skip
+        if quartile in least:
+            ax.axhline(
+                least[quartile], color="k", linestyle="--", linewidth=0.8,
+                label="fewest to reach the quartile, S known",
             )  # fmt: skip
         ax.set_title(f"fairness Q{quartile}", fontsize=9)
         ax.set_xlabel("accuracy", fontsize=8)

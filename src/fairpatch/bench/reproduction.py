@@ -8,6 +8,7 @@ from fairpatch.bench.reproduce import (
     architectures,
     calibration,
     example,
+    least,
     readability,
     sensitivity,
     sweeps,
@@ -16,6 +17,7 @@ from fairpatch.bench.reproduction_page import page
 
 WORK = {
     "sweep": sweeps.work,
+    "least": least.work,
     "trees": readability.trees,
     "concepts": readability.concepts,
     "posthoc": readability.posthoc,
@@ -31,6 +33,7 @@ def runs(*, quick: bool = False) -> list[Run]:
     datasets = ["law_school"] if quick else ["law_school", "compas"]
     return [
         *sweeps.runs(datasets, 1 if quick else 4, quick=quick),
+        *least.runs(datasets),
         *readability.runs(datasets, 1 if quick else 5, quick=quick),
         *([] if quick else example.runs()),
         *sensitivity.runs(datasets, 3 if quick else 20),

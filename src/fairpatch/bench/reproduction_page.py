@@ -79,9 +79,10 @@ def _figure1(results: Path, out: Path) -> list[str]:
             len(datasets), 4, figsize=(11, 2.9 * len(datasets)), squeeze=False
         )
         for row, dataset in zip(axes, datasets, strict=True):
-            cells.figure(cells.with_cells(frame, dataset, fairness), row, MARKS)
+            least = _least(results, dataset, fairness)
+            cells.figure(cells.with_cells(frame, dataset, fairness), row, MARKS, least)
             row[0].set_ylabel(f"{dataset}\nchanged decisions", fontsize=8)
-        _legend(figure, axes[0][0])
+        _legend(figure, axes[0][1])
         lines += [_save(figure, out, f"figure1-{fairness}", f"Figure 1, {fairness}"), ""]
     return lines
 
@@ -93,8 +94,9 @@ def _definitions(results: Path, out: Path) -> list[str]:
     for definition in ("definition 2", "definition 3"):
         here = cells.with_cells(frame, "law_school", "demographic_parity", definition)
         figure, axes = plt.subplots(1, 4, figsize=(11, 2.9))
-        cells.figure(here, axes, MARKS)
-        _legend(figure, axes[0])
+        least = _least(results, "law_school", "demographic_parity", definition)
+        cells.figure(here, axes, MARKS, least)
+        _legend(figure, axes[1])
         won, total = cells.lowest(here, at_least=3)
         lines += [
             f"{definition.capitalize()}: COMMOD is lowest in {won} of {total} cells that at least "
@@ -311,6 +313,19 @@ def _posthoc(results: Path, out: Path) -> list[str]:
         _save(figure, out, "posthoc", "FRAPPE + CART"),
         "",
     ]
+
+
+def _least(
+    results: Path, dataset: str, fairness: str, definition: str = "definition 1"
+) -> dict[int, float]:
+    """The fewest changes that reach each quartile."""
+    frame = read_results(results, "least")
+    here = frame[
+        (frame["dataset"] == dataset)
+        & (frame["fairness"] == fairness)
+        & (frame["definition"] == definition)
+    ]
+    return {int(q): float(v) for q, v in zip(here["quartile"], here["known"], strict=True)}
 
 
 def _legend(figure: Any, ax: Any) -> None:
