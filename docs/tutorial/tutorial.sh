@@ -48,7 +48,7 @@ from fairpatch.engines.onnx import run_graph
 month = duckdb.sql("SELECT * FROM read_parquet('month/*.parquet') ORDER BY id").df()
 applied = duckdb.sql("SELECT fairpatch_decision FROM 'applied.parquet' ORDER BY id").df()
 by_sql = duckdb.sql("SELECT fairpatch_decision FROM 'by_sql.parquet' ORDER BY id").df()
-by_onnx = run_graph("patch.onnx", month, score="score")["decision"]
+by_onnx = run_graph("patch.onnx", month, score="score")["fairpatch_decision"]
 assert len(month) == len(applied) == len(by_sql) == len(by_onnx)
 assert (applied["fairpatch_decision"] == by_sql["fairpatch_decision"]).all()
 assert (applied["fairpatch_decision"].to_numpy(bool) == by_onnx).all()

@@ -94,12 +94,16 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     frontier_, choice_, certificate_ : with a target
         All candidates; the chosen one with what it reaches and the bounds; and the verdicts.
+    fewest_ : with a target
+        The one that meets the target with the fewest changes on the selection rows; the chosen one
+        has more room where only that could be certified.
     patch_ : Patch
         What was learned: readable, storable, applicable anywhere.
     base_ : BaseModel
         f with its cut-off.
-    encoder_ : Encoder
-        How the columns that the patch may read are encoded for learning.
+    encoder_, wide_encoder_ : Encoder
+        How the columns that the patch may read are encoded for learning; all of them, where
+        ``max_columns`` left only some.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn.
 
     Examples
@@ -200,6 +204,15 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             How dear a changed decision is in each row, relative to the others.
         """
         _check(self)
+        for name in (
+            "patch_",
+            "frontier_",
+            "choice_",
+            "fewest_",
+            "certificate_",
+        ):  # of an earlier fit
+            if hasattr(self, name):
+                delattr(self, name)
         X = _read(self, X, reset=True)
         labels = self._encode_labels(y)
         n = Table.of(X).rows
@@ -236,6 +249,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             first = self._train(learn, encoder, grid, target.fairness, target.direction, seed)
             strongest = sorted(first.importance().items(), key=lambda item: -item[1])
             encoder = encoder.only([name for name, _ in strongest[: target.max_columns]])
+            self.encoder_ = encoder
         # Who allows changes both ways allows one way too, and that is often the cheaper one.
         directions = get_args(Direction) if target.direction == "both" else (target.direction,)
         candidates = Candidates.join(
@@ -243,7 +257,8 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.frontier_ = Frontier.trace(candidates, select, self.base_.logits(select.X), learn)
         ladder = choose(self.frontier_, target)
-        self.choice_, self.certificate_ = ladder[-1], None
+        self.choice_ = self.fewest_ = ladder[-1]
+        self.certificate_ = None
         if len(certify):
             f_logit = self.base_.logits(certify.X)
             self.choice_, self.certificate_ = certify_choice(
@@ -260,7 +275,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = set(Table.of(rows.X).names)
         encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)})
         self.base_ = self._base(encoder, rows)
-        self.encoder_ = encoder
+        self.encoder_ = self.wide_encoder_ = encoder
         return encoder
 
     def _train(
@@ -300,7 +315,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "there is no target: give one, certify(..., target=Target(p_rule=0.8))"
             )
-        labels = np.asarray(np.asarray(y) == self.classes_[1], np.int64)
+        labels = self.labels_of(y)
         f_logit = self.base_.logits(X)
         counts = Counts.from_arrays(
             decision=f_logit > 0,
@@ -337,6 +352,18 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_ratio(self, X: Any) -> Floats:
         """r(x): 1 leaves a person's score as it is, below 0 reverses the decision."""
         return self.patch_.ratio(self._checked(X))
+
+    def labels_of(self, y: Any) -> NDArray[np.int64]:
+        """Labels as 0 and 1; one that was not there in fit is refused, and so is a gap."""
+        values = np.asarray(y)
+        strange = sorted({str(v) for v in values[~np.isin(values, self.classes_)]})
+        if strange:
+            raise ValueError(
+                f"y has the values {', '.join(strange[:5])}; fit has seen "
+                f"{', '.join(map(str, self.classes_))}. Give labels as in fit, and leave out rows "
+                "without one"
+            )
+        return np.asarray(values == self.classes_[1], np.int64)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "patch_")

@@ -1,6 +1,7 @@
 """Targets: met on the selection rows to the person, certified soundly, or an honest no."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from scipy.stats import norm
 from fairpatch import Commod, Counts, Target, audit
 from fairpatch.choose.certificate import certify, score_test
 from fairpatch.choose.choice import TargetNotReachedError
+from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.learn.problem import Grid
+from fairpatch.patch.encoding import Encoder
 
 TWO = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
 QUICK = {"grid": Grid.of((1.0, 3.0, 10.0), (0.3, 1.0), (0.01,)), "n_steps": 150}
@@ -252,3 +255,31 @@ def test_a_patch_of_few_columns_can_be_asked_for(people):
         fitted(people, Target(p_rule=0.99, max_columns=1, max_changes=0.02))
     with pytest.raises(ValueError, match="max_columns must be at least 1"):
         Target(p_rule=0.8, max_columns=0)
+
+
+def test_a_failed_sequence_certifies_nothing(people, monkeypatch):
+    """Fixed-sequence testing ends at the first failure, even if a weaker choice would pass."""
+    words = iter(["too few data", "certified", "certified"])
+
+    def judged(counts, target):
+        found = certify(counts, target)
+        word = next(words)
+        verdicts = tuple(replace(v, word=word) for v in found.verdicts)
+        return replace(found, verdicts=verdicts)
+
+    monkeypatch.setattr("fairpatch.choose.choice.certify", judged)
+    _, g = fitted(people, Target(p_rule=0.8))
+    assert g.certificate_.word == "too few data"
+
+
+def test_group_probabilities_are_of_the_groups_that_are_there():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(600, 1))
+    s = np.where(x[:, 0] + random.normal(size=600) > 0, "c", "a")
+    other = s.copy()
+    other[:2] = "b"  # two people of a third group among the learning rows
+    encoder = Encoder.fit(x)
+    q = group_probabilities(
+        Rows(x, np.zeros(600, int), s), encoder, Rows(x, np.ones(600, int), other)
+    )
+    assert next(iter(q.values())).mean() == pytest.approx(np.mean(s == "c"), abs=0.03)

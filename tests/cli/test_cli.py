@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -102,8 +103,8 @@ def test_apply_sql_and_onnx_decide_alike(run):
 
     people = pd.read_csv(run / "people.csv").sort_values("id")
     by_onnx = run_graph(run / "patch.onnx", people, score="score")
-    assert (by_onnx["decision"] == applied["fairpatch_decision"].to_numpy()).all()
-    assert abs(by_onnx["ratio"] - applied["fairpatch_ratio"].to_numpy()).max() < 1e-9
+    assert (by_onnx["fairpatch_decision"] == applied["fairpatch_decision"].to_numpy()).all()
+    assert abs(by_onnx["fairpatch_ratio"] - applied["fairpatch_ratio"].to_numpy()).max() < 1e-9
 
 
 def test_diff_says_what_differs(run):
@@ -128,22 +129,33 @@ def test_review_on_other_rows(run):
     ("arguments", "code", "said"),
     [
         (["fit", "--data", "nowhere.csv", "--label", "y", "--sensitive", "group", "--score",
-          "score"], 2, "there is no file 'nowhere.csv'"),
+          "score", "--out", "new"], 2, "there is no file 'nowhere.csv'"),
         (["fit", "-c", "nowhere.yaml"], 2, "write one with: fairpatch init"),
         (["audit", "--data", "people.csv", "--label", "Y", "--sensitive", "group", "--score",
           "score"], 2, "has no column 'Y'; its columns are"),
         (["audit", "--data", "people.csv", "--label", "y", "--sensitive", "group"], 2,
          "either --score COLUMN or --model FILE"),
         (["audit", "--data", "people.csv"], 2, "label: field required"),
-        (["fit", "-c", "fairpatch.yaml", "--model", "f.pkl"], 2, "either --score"),
-        (["fit", "-c", "fairpatch.yaml", "--p-rule", "0.99", "--max-changes", "0.001"], 3,
+        (["fit", "-c", "fairpatch.yaml", "--model", "f.pkl", "--out", "new"], 2, "either --score"),
+        (["fit", "-c", "fairpatch.yaml", "--p-rule", "0.99", "--max-changes", "0.001", "--out",
+          "new"], 3,
          "no patch meets the target"),
         (["apply", "fairpatch.yaml", "people.csv", "out.xlsx"], 2, "ends in .parquet or .csv"),
         (["show", "people.csv"], 1, "is not a patch"),
+        (["show", "nowhere"], 2, "there is no 'nowhere'"),
+        (["audit", "-c", "guess.yaml"], 2, "label could not be guessed"),
+        (["audit", "-c", "percent.yaml"], 2, "runs from 0.0 to 100.0"),
+        (["audit", "-c", "broken.yaml"], 1, "FAIRPATCH_TRACEBACK"),
         (["fly"], 2, "No such command"),
     ],
 )  # fmt: skip
 def test_errors_say_what_to_do_and_scripts_can_tell_them_apart(folder, arguments, code, said):
+    text = (folder / "fairpatch.yaml").read_text()
+    (folder / "guess.yaml").write_text(text.replace('label: "y"', 'label: "?"'))
+    (folder / "percent.yaml").write_text(text.replace("people.csv", "percent.csv"))
+    (folder / "broken.yaml").write_text("data: [")
+    people = pd.read_csv(folder / "people.csv")
+    people.assign(score=(100 * people["score"]).round()).to_csv(folder / "percent.csv", index=False)
     done = fairpatch(*arguments, cwd=folder, code=code)
     assert said in done.stderr
 
@@ -176,9 +188,9 @@ def test_killed_at_random_moments_it_leaves_nothing_half_written(run, tmp_path, 
     moments = random.Random(0)
     out = tmp_path / ("out.parquet" if verb == "apply" else "run")
     arguments = (
-        ["apply", "run", "people.csv", out]
+        ["apply", "run", "people.csv", out, "--force"]
         if verb == "apply"
-        else ["fit", "-c", "fairpatch.yaml", "--p-rule", "0.75", "--out", out]
+        else ["fit", "-c", "fairpatch.yaml", "--p-rule", "0.75", "--out", out, "--force"]
     )
     start = time.perf_counter()
     fairpatch(*arguments, cwd=run)
@@ -213,3 +225,34 @@ def test_the_tutorial_runs_as_it_stands(tmp_path, rows):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3_000:]
     assert f"{rows:,} decisions are the same in all three" in done.stdout
+
+
+def test_yes_and_no_in_a_csv_are_text_everywhere(tmp_path):
+    """The same patch from CSV and Parquet, and SQL that runs on either."""
+    people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
+    frame = people.sample(3_000, seed=1).to_pandas()
+    frame["owner"] = np.where(frame["num_0"] > 50, "yes", "no")
+    frame["flag"] = frame["num_1"] > frame["num_1"].median()
+    frame = frame.astype({c: str for c in frame.columns if c.startswith("cat_")})
+    frame.to_parquet(tmp_path / "p.parquet")
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    options = ["--label", "y", "--score", "score", "--sensitive", "group", "--ignore", "id",
+               "--p-rule", "0.7", "--exclude", "flag"]  # fmt: skip
+    for kind in ("csv", "parquet"):
+        fairpatch("fit", "--data", f"p.{kind}", *options, "--out", kind, cwd=tmp_path)
+    done = fairpatch("diff", "csv", "parquet", "--data", "p.parquet", cwd=tmp_path)
+    assert "0 of 3,000 decisions differ" in done.stdout
+    done = fairpatch("fit", "--data", "p.csv", *options, "--out", "csv", cwd=tmp_path, code=2)
+    assert "use --force" in done.stderr
+    fairpatch("fit", "--data", "p.parquet", *options[:-2], "--out", "flags", cwd=tmp_path)
+    text = fairpatch("sql", "flags", "--keep", "id", cwd=tmp_path).stdout.rstrip(";\n")
+    connection = duckdb.connect()
+    connection.execute(f"CREATE VIEW people AS SELECT * FROM '{tmp_path}/p.parquet'")
+    assert len(connection.sql(text).df()) == 3_000  # booleans too
+
+
+def test_a_review_of_new_rows_keeps_the_runs_certificate(run):
+    fairpatch("review", "run", "--data", "people.csv", "--out", "again.html", cwd=run)
+    again = json.loads((run / "again.json").read_text())
+    assert again["certificate"] == json.loads((run / "run" / "certificate.json").read_text())
+    assert fairpatch("--version", cwd=run).stdout.strip()

@@ -5,12 +5,14 @@ from pathlib import Path
 import duckdb
 import ibis
 import numpy as np
+import onnx
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 from fairpatch.base import BaseModel
+from fairpatch.engines.onnx import patch_graph
 from fairpatch.engines.sql import DIALECTS, sql
 from fairpatch.engines.tables import CHANGED, DECISION, RATIO, SCORE, apply
 from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
@@ -156,3 +158,21 @@ def test_a_score_that_is_none_decides_nothing():
     found = apply(patch_on("n", "c"), pl.from_pandas(frame), "p")[DECISION].to_list()
     assert found[:3] == [None, None, None]
     assert found[3] is not None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_gap_in_the_score_is_no_change(engine):
+    frame = people(rows=3)
+    frame["p"] = [0.6, np.nan, 0.3]
+    found = collected(apply(patch_on("n", "c"), table_of(engine, frame), "p")).sort_values("id")
+    assert found[CHANGED].isna().tolist() == [False, True, False]
+
+
+def test_a_qualified_table_and_names_like_ours():
+    assert '"credit"."people"' in sql(patch_on("n", "c"), "p", table="credit.people")
+    graph = patch_graph(patch_on("ratio", "step_0"))
+    onnx.checker.check_model(graph)
+    clash = patch_on("n", "c").model_dump()
+    clash["concepts"][0]["categories"][0]["levels"] = [{"level": "", "weight": 1.0}]
+    with pytest.raises(ValueError, match="empty string as a level"):
+        patch_graph(Patch.model_validate(clash))

@@ -81,7 +81,7 @@ class Certificate:
         ]
         return Table(
             f"Certificate at {self.target.confidence:.0%}: {self.word}",
-            ["requirement", "feature", "verdict", "measured [limits]", "people", "would do"],
+            ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
             rows,
         )
 

@@ -1,5 +1,6 @@
 """The choice: the patch that meets the target with the fewest changes, or an honest no."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 
@@ -78,7 +79,8 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     The last one meets the target itself; each one before meets it with more room. Those are what
     certification may have to fall back on. Raises where no patch meets the target.
     """
-    known, blind = fewest(target, frontier.counts, frontier.q, frontier.f_logit > 0)
+    by_feature = {feature: frontier.counts.by(feature) for feature in frontier.counts.features}
+    known, blind = fewest(target, by_feature, frontier.q, frontier.f_logit > 0)
     ladder: list[Choice] = []
     for margin in MARGINS:
         found = options(frontier, target.inside(margin) if margin else target)
@@ -124,11 +126,16 @@ def certify_choice(
         if certificate.word != "certified":
             break
         best = choice, certificate
-    return best or (ladder[-1], judge(ladder[-1]))
+    if best:
+        return best
+    # The sequence has failed: a further test at full level could not certify any more.
+    last = judge(ladder[-1])
+    words = [replace(v, word="too few data") if v.word == "certified" else v for v in last.verdicts]
+    return ladder[-1], replace(last, verdicts=tuple(words)) if last.word == "certified" else last
 
 
 def fewest(
-    target: Target, counts: Counts, q: dict[str, Floats], decided: NDArray[np.bool_]
+    target: Target, counts: dict[str, Counts], q: dict[str, Floats], decided: NDArray[np.bool_]
 ) -> tuple[Bound | None, float | None]:
     """The fewest changes for the target on some rows: with S known, and without reading it.
 
@@ -138,10 +145,11 @@ def fewest(
     known: list[Bound | None] = []
     blind: list[float | None] = []
     way = target.direction
-    for feature in counts.features:
-        own, chance = counts.by(feature), q.get(feature)
+    for feature, own in counts.items():
+        chance = q.get(feature)
         for requirement in target.fairness_requirements:
-            known.append(FEWEST[requirement.name](own, requirement.limit, direction=way))
+            with suppress(ValueError):  # a group without the label: there is nothing to bound
+                known.append(FEWEST[requirement.name](own, requirement.limit, direction=way))
             if chance is None:
                 continue
             if requirement.name == "p_rule":

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from fairpatch.choose.rows import Rows, codes
+from fairpatch.measure.sensitive import Value, factorize, named_columns
 from fairpatch.patch.encoding import Encoder
 
 Floats = NDArray[np.float64]
@@ -26,15 +27,22 @@ def group_probabilities(
     names, s = codes(rows.sensitive_features, len(rows))
     Z = encoder.transform(rows.X)
     more_Z, more_s = np.empty((0, Z.shape[1])), np.empty((0, s.shape[1]), np.int64)
-    if learned is not None:
-        # The values are sorted, so codes agree where both have the same two; else go without.
+    if learned is not None and _values(rows) == _values(learned):  # or the codes would differ
         _, more_s = codes(learned.sensitive_features, len(learned))
         more_Z = encoder.transform(learned.X)
     return {
         name: cross_fit(Z, s[:, j], more_Z, more_s[:, j])
         for j, name in enumerate(names)
-        if s[:, j].max() == 1
+        if s[:, j].max() == 1 and np.bincount(s[s[:, j] >= 0, j]).min() >= 2 * FOLDS
     }
+
+
+def _values(rows: Rows) -> list[set[Value]]:
+    """The values that each sensitive feature has."""
+    return [
+        set(factorize(column)[0]) - {None}
+        for column in named_columns(rows.sensitive_features).values()
+    ]
 
 
 def cross_fit(
@@ -45,7 +53,10 @@ def cross_fit(
     A label of -1 is missing: such a row is not learned from.
     """
     random = np.random.default_rng(0)
-    fold = random.permutation(len(Z)) % FOLDS
+    fold = np.empty(len(Z), np.int64)
+    for value in np.unique(label):  # every value in every fold
+        of_value = np.flatnonzero(label == value)
+        fold[of_value] = random.permutation(len(of_value)) % FOLDS
     q = np.empty(len(Z))
     for k in range(FOLDS):
         z = np.concatenate([Z[fold != k], more_Z])

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import PatchFile
-from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.options import PatchFile, Score
+from fairpatch.cli.run_folder import patch_path, score_of
 from fairpatch.cli.say import refuse, say
 
 
@@ -16,7 +16,8 @@ def run(
     patch: PatchFile,
     data: Annotated[str, typer.Argument(help="CSV, Parquet, folder, glob, base.duckdb::table")],
     out: Annotated[Path, typer.Argument(help="file to write: .parquet or .csv")],
-    score: Annotated[str, typer.Option(help="column of the base model's probability")] = "score",
+    score: Score = None,
+    force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Stream through DuckDB; the file appears when it is complete, never before."""
     from fairpatch.engines.tables import CHANGED, apply
@@ -24,7 +25,9 @@ def run(
 
     if out.suffix not in (".parquet", ".csv"):
         refuse(f"{out.name}: expected a name that ends in .parquet or .csv")
-    applied = apply(load(patch_path(patch)), tables.relation(data), score)
+    if out.exists() and not force:
+        refuse(f"{out} exists; use --force to replace it, or another name")
+    applied = apply(load(patch_path(patch)), tables.relation(data), score_of(patch, score))
     for left in out.parent.glob(f".{out.name}.*.unfinished"):
         left.unlink()  # of a run that was killed
     unfinished = out.with_name(f".{out.name}.{os.getpid()}.unfinished")

@@ -26,6 +26,8 @@ def run(
     table = tables.relation(options.data)
     wanted = [options.label, *options.sensitive, *([options.score] if options.score else [])]
     tables.need_columns(table, wanted, options.data)
+    if options.score:
+        tables.need_probabilities(table, options.score, options.data)
     f = base_model(options)
     if options.score is None:
         table = table.df()

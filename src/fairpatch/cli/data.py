@@ -29,7 +29,9 @@ def relation(source: str) -> Any:
         )
     suffix = Path(source).suffix.lower()
     if suffix in (".csv", ".tsv", ".txt", ".gz"):
-        return connection.sql(f"SELECT * FROM read_csv({_text(source)})")  # noqa: S608
+        # yes and no stay text, as they would in Parquet
+        types = "auto_type_candidates=['BIGINT', 'DOUBLE', 'DATE', 'TIMESTAMP', 'VARCHAR']"
+        return connection.sql(f"SELECT * FROM read_csv({_text(source)}, {types})")  # noqa: S608
     if suffix in (".parquet", ".pq"):
         return connection.sql(f"SELECT * FROM read_parquet({_text(source)})")  # noqa: S608
     return refuse(
@@ -50,6 +52,16 @@ def need_columns(table: Any, wanted: list[str], source: str) -> None:
         refuse(
             f"{source} has no column {', '.join(map(repr, missing))}; its columns are "
             f"{', '.join(map(repr, names[:40]))}"
+        )
+
+
+def need_probabilities(table: Any, score: str, source: str) -> None:
+    """A score in percent is a common mistake: say so at once."""
+    low, high = table.aggregate(f"min({_name(score)}), max({_name(score)})").fetchall()[0]
+    if low is None or isinstance(high, str) or low < 0 or high > 1:
+        refuse(
+            f"column {score!r} of {source} runs from {low} to {high}; a probability is between 0 "
+            "and 1"
         )
 
 

@@ -7,7 +7,7 @@ import typer
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import Data, Json, Score
-from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.run_folder import patch_path, score_of
 from fairpatch.cli.say import say, say_json
 
 
@@ -15,7 +15,7 @@ def run(
     one: Annotated[Path, typer.Argument(help="a patch or a run's folder")],
     two: Annotated[Path, typer.Argument(help="another one")],
     data: Data = None,
-    score: Score = "score",
+    score: Score = None,
     json: Json = False,
 ) -> None:
     """Compare them."""
@@ -29,7 +29,8 @@ def run(
     people = None
     if data is not None:
         table = tables.frame(data)
-        f = {p.cutoff: BaseModel(score or "score", p.cutoff).logits(table) for p in (a, b)}
+        column = score_of(one, score)
+        f = {p.cutoff: BaseModel(column, p.cutoff).logits(table) for p in (a, b)}
         first, second = a.decide(table, f[a.cutoff]), b.decide(table, f[b.cutoff])
         people = {
             "people": len(table),

@@ -21,7 +21,7 @@ from fairpatch.cli.options import (
     Score,
     Sensitive,
 )
-from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, say, say_json
+from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, refuse, say, say_json
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
@@ -43,6 +43,10 @@ def run(
     direction: Annotated[str | None, typer.Option(help="both, promote_only, demote_only")] = None,
     seed: Annotated[int | None, typer.Option(help="same seed, same patch")] = None,
     out: Annotated[Path, typer.Option(help="the run's folder")] = Path("run"),
+    force: Annotated[bool, typer.Option(help="replace an existing run")] = False,
+    require_certificate: Annotated[
+        bool, typer.Option(help="exit with 4 unless the patch is certified")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Fit to a target."""
@@ -54,7 +58,11 @@ def run(
         target={"p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
                 "direction": direction},
     )  # fmt: skip
-    code, summary = fit(options, out)
+    if (out / "manifest.json").exists() and not force:
+        refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
+    code, summary = fit(options, out, quiet=json)
+    if require_certificate and summary.get("certificate") != "certified" and code == MET:
+        code = REFUTED
     if json:
         say_json(summary)
     sys.exit(code)
@@ -64,6 +72,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     """Do it, write the folder, and say what came of it."""
     from fairpatch.choose.choice import TargetNotReachedError
     from fairpatch.choose.frontier_file import save_frontier
+    from fairpatch.choose.rows import Rows
     from fairpatch.choose.target import Target
     from fairpatch.cli import config as configs
     from fairpatch.cli import run_folder
@@ -98,7 +107,11 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     save(g.patch_, out / "patch.json")
     save_frontier(g.frontier_, out / "frontier.json")
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
-    review = g.review(X, y, sensitive_features=S, refits=0)
+    # Reviewed on the rows that certified it: neither learned from nor chosen on.
+    fresh = Rows(X, g.labels_of(y), S).split(g.splits, options.seed)[2]
+    review = g.review(
+        fresh.X, g.classes_[fresh.y], sensitive_features=fresh.sensitive_features, refits=0
+    )
     review.to_html(out / "review.html")
     review.to_json(out / "review.json")
     review.to_model_card(out / "model_card.md")
@@ -109,6 +122,11 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     run_folder.seal(out, {"data": options.data, "rows": len(table), "certificate": word})
     if not quiet:
         note(str(g.choice_))
+        if g.choice_ != g.fewest_:
+            note(
+                f"(A patch that changes {g.fewest_.change_rate:.1%} meets the target on the "
+                "selection rows too, but only this one, with more room, could be certified.)"
+            )
         note(str(g.certificate_))
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
     summary = {"met": True, "certificate": word, "change_rate": g.choice_.change_rate}

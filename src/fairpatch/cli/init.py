@@ -43,7 +43,8 @@ def run(
     text = f"""\
 # fairpatch: what a run needs. Check every line that was guessed from {_yaml(data)}.
 data: {_yaml(data)}
-# the outcome, 0 or 1
+# the outcome, 0 or 1. Decision 1 is taken for the favourable one: if 1 means denied or in default,
+# turn label and score round first
 label: {_yaml(label)}
 # the base model's probability; or 'model:' with a .skops or .onnx file
 score: {_yaml(score)}
@@ -75,4 +76,7 @@ def _yaml(value: str) -> str:
     """A name as a YAML string on one line."""
     import json
 
-    return json.dumps(value, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
+    for sign in "\x7f\x85\u2028\u2029":  # YAML takes these for line breaks, JSON does not
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text

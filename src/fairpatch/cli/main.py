@@ -3,22 +3,37 @@
 Exit codes: 0 met, 1 an error, 2 wrong usage, 3 target not met, 4 refuted by the certificate.
 """
 
+import os
 import sys
+from typing import Annotated
 
 import typer
 
+from fairpatch import __version__
 from fairpatch.cli import apply, audit, diff, export, fit, frontier, init, reproduce, review, show
 from fairpatch.cli import sql as sql_verb
-from fairpatch.cli.say import complain
+from fairpatch.cli.say import complain, say
 
 app = typer.Typer(
     name="fairpatch",
-    help="Make a model that people trust meet a fairness target by changing few of its decisions.",
+    epilog="Exit codes: 0 met, 1 error, 2 usage, 3 target not met, 4 refuted (or not certified).",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+) -> None:
+    """Make a model that people trust meet a fairness target by changing few of its decisions."""
+    if show:
+        say(__version__)
+        raise typer.Exit
+
+
 for module in (init, audit, fit, frontier, show, review, apply, sql_verb, export, diff, reproduce):
     name = module.__name__.rpartition(".")[2]
     app.command(name, help=(module.__doc__ or "").strip())(module.run)
@@ -28,9 +43,11 @@ def main() -> None:
     """Run a verb; what the user can mend is said in a line, not in a traceback."""
     try:
         app()
-    except (ValueError, TypeError, KeyError, OSError, ImportError) as error:
+    except Exception as error:
+        if os.environ.get("FAIRPATCH_TRACEBACK"):
+            raise
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
-        complain(str(text))
+        complain(f"{text}\n(FAIRPATCH_TRACEBACK=1 shows where)")
         sys.exit(1)
     except KeyboardInterrupt:
         complain("stopped. What was finished is complete; run the same command again to go on.")

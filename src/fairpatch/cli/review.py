@@ -1,5 +1,6 @@
 """Review a run's patch on other rows, best those that nothing else has seen."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -35,11 +36,15 @@ def run(
     g = Commod(base_model(options), cutoff=options.cutoff,
                target=Target(**options.target.model_dump()))  # fmt: skip
     g.base_, g.patch_ = BaseModel(g.estimator, options.cutoff), patch
-    g.classes_, g.n_features_in_ = np.unique(y), X.shape[1]
+    g.classes_, g.n_features_in_ = np.array([0, 1]), X.shape[1]
     g.feature_names_in_ = np.array(X.columns, object)
     hidden = [c for c in (options.score, *options.exclude) if c is not None and c in X.columns]
-    g.encoder_ = Encoder.fit(X, exclude=hidden)
+    g.encoder_ = g.wide_encoder_ = Encoder.fit(X, exclude=hidden)
     found = g.review(X, y, sensitive_features=table[options.sensitive], refits=0)
+    # the certificate is the run's: these rows may have been looked at before
+    certificate = folder / "certificate.json"
+    if certificate.exists():
+        found.summary["certificate"] = json.loads(certificate.read_text(encoding="utf-8"))
     found.to_html(out)
     found.to_json(out.with_suffix(".json"))
     found.to_model_card(out.with_suffix(".md"))

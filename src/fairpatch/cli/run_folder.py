@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from fairpatch.cli.say import refuse
+
 MANIFEST = "manifest.json"
 
 
@@ -40,8 +42,23 @@ def tampered(folder: Path) -> list[str]:
     ]
 
 
+def score_of(source: Path, given: str | None) -> str:
+    """The score column: as given, or as the run's configuration has it."""
+    if given is not None:
+        return given
+    if (source / "config.yaml").exists():
+        from fairpatch.cli import config as configs
+
+        found = configs.read(source / "config.yaml").score
+        if found is not None:
+            return found
+    return refuse("name the column of the base model's probability: --score COLUMN")
+
+
 def patch_path(source: Path) -> Path:
     """The patch of a run folder, or the file itself; a changed one is refused."""
+    if not source.exists():
+        refuse(f"there is no {str(source)!r}; expected a patch file or a run's folder")
     if not source.is_dir():
         return source
     changed = tampered(source)

@@ -10,10 +10,7 @@ def run(patch: PatchFile, json: Json = False) -> None:
     from fairpatch.patch import load
 
     found = load(patch_path(patch))
-    if json:
-        say(found.model_dump_json(indent=1))
-        return
-    say(str(found))
+    say(found.model_dump_json(indent=1) if json else str(found))
     leaks = sorted({c.name for c in found.columns} & set(found.provenance.sensitive_features))
     if leaks:
         raise ValueError(f"this patch reads the sensitive column {', '.join(map(repr, leaks))}")

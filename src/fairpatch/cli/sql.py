@@ -4,8 +4,8 @@ from typing import Annotated, cast
 
 import typer
 
-from fairpatch.cli.options import PatchFile
-from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.options import PatchFile, Score
+from fairpatch.cli.run_folder import patch_path, score_of
 from fairpatch.cli.say import say
 
 
@@ -13,7 +13,7 @@ def run(
     patch: PatchFile,
     dialect: Annotated[str, typer.Option(help="duckdb, spark, postgres, bigquery, ...")] = "duckdb",
     table: Annotated[str, typer.Option(help="name of the table")] = "people",
-    score: Annotated[str, typer.Option(help="column of the base model's probability")] = "score",
+    score: Score = None,
     keep: Annotated[list[str] | None, typer.Option(help="column to keep; may be repeated")] = None,
 ) -> None:
     """A SELECT to put into a batch job."""
@@ -22,5 +22,12 @@ def run(
 
     found = load(patch_path(patch))
     say(
-        sql(found, score, table=table, dialect=cast(Dialect, dialect), keep=tuple(keep or ())) + ";"
+        sql(
+            found,
+            score_of(patch, score),
+            table=table,
+            dialect=cast(Dialect, dialect),
+            keep=tuple(keep or ()),
+        )
+        + ";"
     )

@@ -1,7 +1,7 @@
 """A patch as an ONNX graph, alone on a score input or merged behind the base model's own graph.
 
 Inputs are columns, one tensor of shape (rows, 1) each: double for numbers, string for categories.
-Outputs: ``ratio``, ``decision`` (the base model's, reversed where r says so; no logarithm needed).
+Outputs: ``fairpatch_ratio`` and ``fairpatch_decision``: the base model's, reversed where r says so.
 Everything is in double precision, so the decisions are those of numpy, to the last row.
 """
 
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from fairpatch._extras import need
+from fairpatch.engines.tables import DECISION, RATIO
+from fairpatch.measure.sensitive import plain
 from fairpatch.patch import Patch
 from fairpatch.patch.arrays import LARGEST
 from fairpatch.patch.parts import CategoryWeight, NumberWeight, merge
@@ -33,10 +35,10 @@ def patch_graph(patch: Patch) -> Any:
         total = graph.node("Add", [total, _category(graph, category)])
     score = graph.input(SCORE, onnx.TensorProto.DOUBLE)
     zeros = graph.node("Mul", [score, graph.constant([0.0])])  # one row a person, in any case
-    ratio = graph.node("Add", [total, zeros], output="ratio")
+    ratio = graph.node("Add", [total, zeros], output=RATIO)
     _decision(graph, patch, score, ratio)
     return graph.model(
-        {"ratio": onnx.TensorProto.DOUBLE, "decision": onnx.TensorProto.BOOL}, _about(patch)
+        {RATIO: onnx.TensorProto.DOUBLE, DECISION: onnx.TensorProto.BOOL}, _about(patch)
     )
 
 
@@ -62,16 +64,13 @@ def run_graph(path: str | Path, table: Any, *, score: str) -> dict[str, Any]:
     for entry in session.get_inputs():
         column = table[score if entry.name == SCORE else entry.name]
         if "string" in entry.type:
-            values = np.array(["" if _missing(v) else str(v) for v in column], object)
+            known = [plain(v) for v in column]
+            values = np.array(["" if v is None else str(v) for v in known], object)
         else:
             values = np.asarray(column, np.float64)
         feed[entry.name] = values[:, None]
     names = [output.name for output in session.get_outputs()]
     return {k: v[:, 0] for k, v in zip(names, session.run(names, feed), strict=True)}
-
-
-def _missing(value: Any) -> bool:
-    return value is None or value != value  # noqa: PLR0124 NaN
 
 
 def _decision(graph: "_Graph", patch: Patch, score: str, ratio: str) -> None:
@@ -80,10 +79,10 @@ def _decision(graph: "_Graph", patch: Patch, score: str, ratio: str) -> None:
     kept, turned = (graph.node(op, [ratio, zero]) for op in ("Greater", "Less"))
     stay = approved if patch.direction == "promote_only" else graph.node("And", [approved, kept])
     if patch.direction == "demote_only":
-        graph.node("Identity", [stay], output="decision")
+        graph.node("Identity", [stay], output=DECISION)
         return
     promoted = graph.node("And", [denied, turned])
-    graph.node("Or", [stay, promoted], output="decision")
+    graph.node("Or", [stay, promoted], output=DECISION)
 
 
 def _number(graph: "_Graph", part: NumberWeight) -> str:
@@ -97,7 +96,11 @@ def _category(graph: "_Graph", part: CategoryWeight) -> str:
     """A missing category is the empty string: ONNX has no null."""
     x = graph.input(part.column, graph.onnx.TensorProto.STRING)
     weights = {str(entry.level): entry.weight for entry in part.levels}
-    weights.setdefault("", part.missing)
+    if weights.setdefault("", part.missing) != part.missing:
+        raise ValueError(
+            f"column {part.column!r} has an empty string as a level, which ONNX cannot tell from a "
+            "missing one: rename the level"
+        )
     helper = graph.onnx.helper
     return graph.node(
         "LabelEncoder",
@@ -130,7 +133,7 @@ class _Graph:
         self.inputs: dict[str, Any] = {}
 
     def constant(self, values: list[float]) -> str:
-        name = f"constant_{len(self.constants)}"
+        name = f"fairpatch/constant_{len(self.constants)}"
         self.constants.append(
             self.onnx.helper.make_tensor(
                 name, self.onnx.TensorProto.DOUBLE, [1, len(values)], values
@@ -144,7 +147,7 @@ class _Graph:
         return name
 
     def node(self, op: str, inputs: list[str], *, output: str | None = None, **more: Any) -> str:
-        name = output or f"step_{len(self.nodes)}"
+        name = output or f"fairpatch/step_{len(self.nodes)}"
         self.nodes.append(self.onnx.helper.make_node(op, inputs, [name], **more))
         return name
 

@@ -8,6 +8,8 @@ from fairpatch.patch import Patch
 
 Dialect = Literal["duckdb", "spark", "postgres", "bigquery", "snowflake", "trino"]
 DIALECTS: tuple[str, ...] = get_args(Dialect)
+NUMBER = "float32"
+"""Any number or boolean: narrower than it may be, so that the text casts it to a double."""
 
 
 def sql(
@@ -21,15 +23,18 @@ def sql(
 ) -> str:
     """A SELECT over ``table``: the columns to keep, then ratio, score, decision and change.
 
-    Names and values are quoted by the dialect's own rules.
+    ``table`` may be qualified: schema.people, catalog.schema.people. Names and values are quoted by
+    the dialect's own rules.
     """
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
     ibis = need("ibis", extra="sql")
     types: dict[str, str] = dict.fromkeys(keep, "string")
     types |= {column.name: _type(patch, column) for column in patch.columns}
-    types[score] = "float64"
-    unbound = ibis.table(types, name=table)
+    types[score] = NUMBER
+    *place, name = table.split(".")  # schema.people, catalog.schema.people
+    where = dict(zip(("database", "catalog"), reversed(place), strict=False))
+    unbound = ibis.table(types, name=name, **where)
     applied = apply(patch, unbound, score, with_score=with_score)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]
     if dialect == "spark":
@@ -53,7 +58,7 @@ def _named(name: str, text: str) -> bool:
 
 def _type(patch: Patch, column: Any) -> str:
     if column.kind == "number":
-        return "float64"
+        return NUMBER
     levels = [
         entry.level
         for concept in patch.concepts

@@ -39,7 +39,9 @@ def apply(patch: Patch, table: Any, score: str, *, with_score: bool = True) -> A
         more.insert(0, score_expr(patch, score, r).alias(SCORE))
     frame = frame.with_columns(*more)
     before = nw.col(score).cast(nw.Float64) > patch.cutoff
-    return frame.with_columns((nw.col(DECISION) != before).alias(CHANGED)).to_native()
+    decided = nw.col(DECISION)
+    changed = nw.when(~decided.is_null()).then(decided != before)
+    return frame.with_columns(changed.alias(CHANGED)).to_native()
 
 
 def _check(patch: Patch, frame: Any, score: str) -> None:

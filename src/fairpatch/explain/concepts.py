@@ -69,11 +69,15 @@ def _ingredients(patch: Patch, j: int, X: Any) -> tuple[Ingredient, ...]:
     for number in concept.numbers:
         part = weight * number_part(number, table.values(columns[number.column]))
         side = "low" if weight * number.coefficient > 0 else "high"
+        if not number.coefficient:
+            side = "missing"
         found.append(Ingredient(number.column, float(part.std()), side))
     for category in concept.categories:
         part = weight * category_part(category, table.values(columns[category.column]))
         worst = sorted(category.levels, key=lambda entry: weight * entry.weight)
         levels = [str(e.level) for e in worst if weight * e.weight < 0][:2]
+        if weight * category.missing < 0:
+            levels.append("missing")
         said = ", ".join(levels) or "levels that are not listed"
         found.append(Ingredient(category.column, float(part.std()), said))
     return tuple(sorted(found, key=lambda i: -i.effect))
@@ -84,5 +88,9 @@ def _name(ingredients: tuple[Ingredient, ...]) -> str:
     if not ingredients:
         return "nothing"
     leading = [i for i in ingredients[:2] if i.effect >= 0.5 * ingredients[0].effect]
-    return " and ".join(f"{i.towards_change} {i.column}" if i.towards_change in ("low", "high")
-                        else f"{i.column} {i.towards_change}" for i in leading)  # fmt: skip
+    return " and ".join(
+        f"{i.towards_change} {i.column}"
+        if i.towards_change in ("low", "high", "missing")
+        else f"{i.column} {i.towards_change}"
+        for i in leading
+    )

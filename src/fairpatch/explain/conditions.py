@@ -42,7 +42,7 @@ class Condition:
     def __str__(self) -> str:
         if self.kind in ("is", "is not"):
             return f"{self.column} {self.kind} {_short(self.value)}"
-        return f"{self.column} {'<=' if self.kind == 'at most' else '>'} {self.value:.4g}"
+        return f"{self.column} {'<=' if self.kind == 'at most' else '>'} {self.value:.8g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,9 @@ class ReadableFeatures:
                 if size[i] >= MIN_PEOPLE and level is not None:
                     names.append((column.name, level))
                     features.append((code == i).astype(float))
-        return cls(names, np.column_stack(features) if features else np.empty((table.rows, 0)))
+        if not features:  # nothing to ask about: a tree is then one leaf, everybody
+            return cls([("nothing", None)], np.zeros((table.rows, 1)))
+        return cls(names, np.column_stack(features))
 
     def like(self, X: Any) -> Floats:
         """The same features of other rows."""
@@ -81,19 +83,25 @@ class ReadableFeatures:
         columns = {c.name: c for c in table.columns()}
         features = []
         for name, level in self.names:
+            if name not in columns:
+                features.append(np.zeros(table.rows))
+                continue
             values = table.values(columns[name])
             if level is None:
                 features.append(_filled(values))
             else:
                 found, code = factorize(values)
                 features.append(np.array([float(v == level) for v in found] or [0.0])[code])
-        return np.column_stack(features) if features else np.empty((table.rows, 0))
+        return np.column_stack(features)
 
     def condition(self, feature: int, cut: float, *, above: bool) -> Condition:
         """A tree's split in words."""
         column, level = self.names[feature]
         if level is not None:
             return Condition(column, "is" if above else "is not", level)
+        values = self.matrix[:, feature]
+        if (values == np.rint(values)).all():  # between whole numbers: say the lower one
+            cut = np.floor(cut)
         return Condition(column, "above" if above else "at most", float(cut))
 
 

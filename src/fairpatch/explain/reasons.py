@@ -237,4 +237,4 @@ def _shown_beyond(value: float, *, up: bool) -> float:
 def _shown(value: Value) -> str:
     if value is None:
         return "missing"
-    return repr(value) if isinstance(value, str) else f"{value:.4g}"
+    return repr(value) if isinstance(value, str) else f"{value:.12g}"

@@ -27,6 +27,7 @@ class Segment:
     """Whether the concept pushes towards a change here, or holds decisions in place."""
     leaf: Leaf
     people: int
+    others: int
     inside: Estimate
     """P(change) for the people who meet the conditions."""
     outside: Estimate
@@ -57,6 +58,7 @@ def segments(patch: Patch, X: Any, changed: Bools, *, max_depth: int = 2) -> lis
                     towards,
                     leaf,
                     int(inside.sum()),
+                    int((~inside).sum()),
                     _share(changed[inside]),
                     _share(changed[~inside]),
                 )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch.choose.candidates import train_candidates
-from fairpatch.choose.rows import Rows
+from fairpatch.choose.rows import Rows, codes
 from fairpatch.commod import Commod
 from fairpatch.learn.problem import Grid, Settings
 from fairpatch.patch.model import untouched
@@ -43,7 +43,7 @@ def stability(
 
     Each refit is turned to as many changes as the patch makes: the question is who, not how many.
     """
-    labels = np.asarray(np.asarray(y) == model.classes_[1], np.int64)
+    labels = model.labels_of(y)
     rows = Rows(X, labels, sensitive_features)
     f_logit, patch = model.base_.logits(X), model.patch_
     own = patch.provenance.settings
@@ -52,8 +52,12 @@ def stability(
     )
     changed = patch.decide(X, f_logit) != (f_logit > 0)
     share = np.zeros(len(labels))
+    _, s = codes(sensitive_features, len(labels))
+    _, stratum = np.unique(s, axis=0, return_inverse=True)
+    strata = [np.flatnonzero(stratum == v) for v in np.unique(stratum)]  # every group stays
     for k in range(refits):
-        drawn = np.random.default_rng(k).integers(0, len(labels), len(labels))
+        random = np.random.default_rng(k)
+        drawn = np.concatenate([random.choice(rows_of, len(rows_of)) for rows_of in strata])
         candidates = train_candidates(
             rows.take(drawn),
             f_logit[drawn],
@@ -67,6 +71,7 @@ def stability(
             ),
             encoder=model.encoder_,
             cutoff=patch.cutoff,
+            ratio_loss=own.get("ratio_loss", "uniform"),
         )
         may = (f_logit != 0) & ~untouched(patch.direction, f_logit)
         first = np.argsort(np.where(may, candidates.ratio(X)[0], np.inf), kind="stable")

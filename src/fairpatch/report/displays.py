@@ -24,7 +24,11 @@ class ConceptsDisplay:
     def plot(self, ax: Any = None) -> "ConceptsDisplay":
         """One bar a column, concept by concept."""
         rows = [
-            (f"{side} {column}" if side in ("low", "high") else f"{column}: {side}", effect, j)
+            (
+                f"{side} {column}" if side in ("low", "high", "missing") else f"{column}: {side}",
+                effect,
+                j,
+            )
             for j, (_, parts) in enumerate(self.concepts)
             for column, effect, side in parts[: self.most]
         ]

@@ -78,7 +78,9 @@ class Review:
     def __str__(self) -> str:
         verdict = self.summary["verdict"]
         text = f"Review of a patch on {self.summary['people']:,} people: "
-        text += f"{verdict['change']['change_rate']:.1%} of decisions change"
+        rate = verdict["change"]["change_rate"]
+        text += "fewer than 10" if rate is None else f"{rate:.1%} of"
+        text += " decisions change"
         if verdict["bound_known"] is not None:
             text += f"; no method could do it with fewer than {verdict['bound_known']:.1%}"
         return text

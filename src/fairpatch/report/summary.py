@@ -65,7 +65,7 @@ def summarize(
     reasons_for: Sequence[int] = (),
 ) -> dict[str, Any]:
     """What a fitted patch does on some rows, best those that nothing else has seen."""
-    labels = np.asarray(np.asarray(y) == model.classes_[1], np.int64)
+    labels = model.labels_of(y)
     f_logit, patch = model.base_.logits(X), model.patch_
     before, after = f_logit > 0, patch.decide(X, f_logit)
     rows = Rows(X, labels, sensitive_features)
@@ -78,9 +78,10 @@ def summarize(
     if len(labels) > MOST_EXPLAINED:
         some = np.sort(np.random.default_rng(0).choice(len(labels), MOST_EXPLAINED, replace=False))
     part, part_changed = rows.take(some), changed[some]
-    target = model.target or _target_reached(counts, patch.direction)
-    q = group_probabilities(part, model.encoder_)
-    known, blind = fewest(target, counts, q, before[some])
+    large = {feature: _large(counts, feature) for feature in counts.features}
+    target = model.target or _target_reached(large, patch.direction)
+    q = group_probabilities(part, model.wide_encoder_)
+    known, blind = fewest(target, large, q, before[some])
     views = concepts(patch, part.X, part_changed)
     offset = float(logit(patch.cutoff))
     old, new = expit(f_logit + offset), expit(patch.logits(X, f_logit) + offset)
@@ -97,7 +98,7 @@ def summarize(
             "bound_blind": blind,
             "bound_for": str(target),
             "accuracy": _pair(accuracy, counts),
-            "requirements": _requirements(counts, target, asked=model.target is not None),
+            "requirements": _requirements(large, target, asked=model.target is not None),
         },
         "certificate": _certificate(getattr(model, "certificate_", None)),
         "patch": {
@@ -178,9 +179,15 @@ def _asked(model: Commod) -> dict[str, Any]:
     }
 
 
-def _target_reached(counts: Counts, direction: Any) -> Target:
+def _large(counts: Counts, feature: str) -> Counts:
+    """The groups that are compared: known, and of at least ten people."""
+    own = counts.by(feature).known()
+    return own.where([int(n) >= MIN_COUNT for n in own.n.sum((1, 2, 3))])
+
+
+def _target_reached(large: dict[str, Counts], direction: Any) -> Target:
     """Without a target, bounds are for the P-Rule that was reached."""
-    values = [measure_p_rule(counts.by(f)).value or 0.0 for f in counts.features]
+    values = [measure_p_rule(own).value or 0.0 for own in large.values()]
     return Target(p_rule=float(np.floor(min(values) * 1000) / 1000), direction=direction)
 
 
@@ -189,7 +196,7 @@ def _moves(before: Bools, after: Bools) -> dict[str, Any]:
     hide = any(hidden([up, down]))
     return {
         "changed": None if 0 < up + down < MIN_COUNT else up + down,
-        "change_rate": (up + down) / len(before),
+        "change_rate": None if 0 < up + down < MIN_COUNT else (up + down) / len(before),
         "promoted": None if hide and up else up,
         "demoted": None if hide and down else down,
     }
@@ -199,14 +206,12 @@ def _pair(metric: Any, counts: Counts) -> dict[str, Any]:
     return {"before": _plain(metric(counts, model="f")), "after": _plain(metric(counts))}
 
 
-def _requirements(counts: Counts, target: Target, *, asked: bool) -> list[dict[str, Any]]:
+def _requirements(large: dict[str, Counts], target: Target, *, asked: bool) -> list[dict[str, Any]]:
     """Every requirement and feature, before and after; the P-Rule in any case."""
     limits = {r.name: r for r in target.fairness_requirements} if asked else {}
     names = dict.fromkeys(["p_rule", *limits])
     found = []
-    for feature in counts.features:
-        own = counts.by(feature).known()
-        own = own.where([int(n) >= MIN_COUNT for n in own.n.sum((1, 2, 3))])
+    for feature, own in large.items():
         for name in names:
             pair = _pair(METRICS[name], own)
             value, requirement = pair["after"]["value"], limits.get(name)
@@ -269,8 +274,9 @@ def _groups(
     demoted = [audit.by_group[name].demoted for name in names]
     rare = hidden(sizes)
     hide_up, hide_down = hidden(promoted, sizes), hidden(demoted, sizes)
+    compared = [name for name in names if audit.sizes[name] >= MIN_COUNT]
     best = {
-        when: max((e.value or 0.0) for e in rates.values())
+        when: max((rates[name].value or 0.0 for name in compared), default=0.0)
         for when, rates in (("before", audit.rates_before), ("after", audit.rates_after))
     }
     found = []
@@ -285,7 +291,12 @@ def _groups(
                 "hidden": False,
                 "people": None if rare[i] else sizes[i],
                 # rounded: a rate to the last digit times the people would tell a hidden count
-                **{f"rate_{when}": _plain(rate, digits=2) for when, rate in rates.items()},
+                **{
+                    f"rate_{when}": _coarse(rate, sizes[i])
+                    if hide_up[i] or hide_down[i] or rare[i]
+                    else _plain(rate, digits=2)
+                    for when, rate in rates.items()
+                },
                 **{
                     f"impact_ratio_{when}": round((rate.value or 0.0) / best[when], 2)
                     if best[when]
@@ -298,24 +309,28 @@ def _groups(
         )
     swap = audit.swap
     hide_swap = hidden([s.people for s in swap])
+    ones = [round((s.outcome_rate.value or 0.0) * s.people) for s in swap]
+    hide_rate = hidden(ones, [s.people for s in swap])
     return {
         "rows": found,
         "swap": [
             {
                 "what": s.what,
                 "people": None if hide else s.people,
-                "outcome_rate": None if hide else _plain(s.outcome_rate),
+                "outcome_rate": None if hide or hide_too else _plain(s.outcome_rate, digits=2),
             }
-            for s, hide in zip(swap, hide_swap, strict=True)
+            for s, hide, hide_too in zip(swap, hide_swap, hide_rate, strict=True)
         ],
-        "neglected": [_leaf(leaf) for leaf in audit.neglected],
+        "neglected": _leaves(audit.neglected),
     }
 
 
 def _segment(segment: Any, views: Any) -> dict[str, Any]:
     plain = {view.name: view.plain_name for view in views}
-    k = round((segment.inside.value or 0.0) * segment.people)
-    hide = segment.people < MIN_COUNT or any(hidden([k], [segment.people]))
+    inside = round((segment.inside.value or 0.0) * segment.people)
+    outside = round((segment.outside.value or 0.0) * segment.others)
+    hide = any(hidden([inside, outside], [segment.people, segment.others]))
+    hide |= segment.people < MIN_COUNT
     return {
         "concept": plain.get(segment.concept, segment.concept),
         "where": str(segment),
@@ -337,18 +352,22 @@ def _tree(X: Any, changed: Bools) -> dict[str, Any]:
     leaves = ChangeTree.fit(X, changed, max_depth=3).leaves if changed.any() else ()
     return {
         "f1_by_depth": {str(depth): value for depth, value in f1.items()},
-        "leaves": [_leaf(leaf) for leaf in leaves if leaf.changed],
+        "leaves": _leaves(leaves),
     }
 
 
-def _leaf(leaf: Leaf) -> dict[str, Any]:
-    hide = any(hidden([leaf.changed], [leaf.people]))
-    return {
-        "where": str(leaf),
-        "people": leaf.people,
-        "changed": None if hide else leaf.changed,
-        "change_rate": None if hide else leaf.change_rate,
-    }
+def _leaves(leaves: Sequence[Leaf]) -> list[dict[str, Any]]:
+    """Leaves as one table of one total: what is hidden does not follow from the others."""
+    hide = hidden([leaf.changed for leaf in leaves], [leaf.people for leaf in leaves])
+    return [
+        {
+            "where": str(leaf),
+            "people": leaf.people,
+            "changed": None if is_hidden else leaf.changed,
+            "change_rate": None if is_hidden else leaf.change_rate,
+        }
+        for leaf, is_hidden in zip(leaves, hide, strict=True)
+    ]
 
 
 def _scores(old: Floats, new: Floats, changed: Bools, cutoff: float) -> dict[str, Any]:
@@ -374,7 +393,12 @@ def _dial(
     at = np.linspace(0, most, STEPS)
     found: dict[str, Any] = {"strength": at.tolist(), "chosen": patch.strength, "p_rule": {}}
     for j, name in enumerate(names):
-        path = trace(ratio, f_logit, y, s[:, j], direction=patch.direction, most=most)
+        group = s[:, j]
+        for g in range(group.max() + 1):  # a small group is in no comparison
+            group = np.where((group == g) & (np.sum(group == g) < MIN_COUNT), -1, group)
+        _, group = np.unique(np.append(group, -1), return_inverse=True)
+        group = group[:-1] - 1  # -1 again, and no gap in the codes
+        path = trace(ratio, f_logit, y, group, direction=patch.direction, most=most)
         k = path.at(at)
         found["p_rule"][name] = [_rounded(v) for v in path.p_rule[k]]
         found["change_rate"] = [
@@ -397,6 +421,14 @@ def _plain(estimate: Estimate, digits: int = 6) -> dict[str, Any]:
         **{k: None if v is None else round(v, digits) for k, v in numbers.items()},
         "reason": estimate.reason,
     }
+
+
+def _coarse(rate: Estimate, people: int) -> dict[str, Any]:
+    """A rate to the nearest ten people, so that it tells no smaller count; without an interval."""
+    if rate.value is None:
+        return _plain(rate)
+    step = max(MIN_COUNT / people, 0.01)
+    return _plain(Estimate(min(1.0, round(rate.value / step) * step)), digits=3)
 
 
 def _rounded(value: float) -> float | None:

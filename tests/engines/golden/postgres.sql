@@ -3,9 +3,15 @@ SELECT
   "t2"."fairpatch_ratio",
   "t2"."fairpatch_score",
   "t2"."fairpatch_decision",
-  "t2"."fairpatch_decision" <> (
-    "t2"."p" > 0.5
-  ) AS "fairpatch_changed"
+  CASE
+    WHEN NOT (
+      "t2"."fairpatch_decision" IS NULL
+    )
+    THEN "t2"."fairpatch_decision" <> (
+      CAST("t2"."p" AS DOUBLE PRECISION) > 0.5
+    )
+    ELSE NULL
+  END AS "fairpatch_changed"
 FROM (
   SELECT
     "t1"."id",
@@ -15,11 +21,13 @@ FROM (
     "t1"."fairpatch_ratio",
     CASE
       WHEN NOT (
-        "t1"."p" IS NULL
-      ) AND (
-        "t1"."p" >= 0.0
-      ) AND (
-        "t1"."p" <= 1.0
+        CAST("t1"."p" AS DOUBLE PRECISION) IS NULL
+      )
+      AND (
+        CAST("t1"."p" AS DOUBLE PRECISION) >= 0.0
+      )
+      AND (
+        CAST("t1"."p" AS DOUBLE PRECISION) <= 1.0
       )
       THEN CAST(1.0 AS DOUBLE PRECISION) / (
         (
@@ -27,14 +35,30 @@ FROM (
             (
               CAST((
                 1.0 - CASE
-                  WHEN CASE WHEN "t1"."p" < 1e-06 THEN 1e-06 ELSE "t1"."p" END > 0.999999
+                  WHEN CASE
+                    WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                    THEN 1e-06
+                    ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                  END > 0.999999
                   THEN 0.999999
-                  ELSE CASE WHEN "t1"."p" < 1e-06 THEN 1e-06 ELSE "t1"."p" END
+                  ELSE CASE
+                    WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                    THEN 1e-06
+                    ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                  END
                 END
               ) AS DOUBLE PRECISION) / CASE
-                WHEN CASE WHEN "t1"."p" < 1e-06 THEN 1e-06 ELSE "t1"."p" END > 0.999999
+                WHEN CASE
+                  WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                  THEN 1e-06
+                  ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                END > 0.999999
                 THEN 0.999999
-                ELSE CASE WHEN "t1"."p" < 1e-06 THEN 1e-06 ELSE "t1"."p" END
+                ELSE CASE
+                  WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                  THEN 1e-06
+                  ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                END
               END
             ),
             "t1"."fairpatch_ratio"
@@ -45,23 +69,27 @@ FROM (
     END AS "fairpatch_score",
     CASE
       WHEN NOT (
-        "t1"."p" IS NULL
-      ) AND (
-        "t1"."p" >= 0.0
-      ) AND (
-        "t1"."p" <= 1.0
+        CAST("t1"."p" AS DOUBLE PRECISION) IS NULL
+      )
+      AND (
+        CAST("t1"."p" AS DOUBLE PRECISION) >= 0.0
+      )
+      AND (
+        CAST("t1"."p" AS DOUBLE PRECISION) <= 1.0
       )
       THEN (
         (
-          "t1"."p" > 0.5
-        ) AND (
+          CAST("t1"."p" AS DOUBLE PRECISION) > 0.5
+        )
+        AND (
           "t1"."fairpatch_ratio" > 0
         )
       )
       OR (
         (
-          "t1"."p" < 0.5
-        ) AND (
+          CAST("t1"."p" AS DOUBLE PRECISION) < 0.5
+        )
+        AND (
           "t1"."fairpatch_ratio" < 0
         )
       )
@@ -75,12 +103,13 @@ FROM (
       "t0"."p",
       1.2 + CASE
         WHEN (
-          "t0"."income" IS NULL
-        ) OR NOT (
-          "t0"."income" <= 1.7976931348623157e+308
+          CAST("t0"."income" AS DOUBLE PRECISION) IS NULL
+        )
+        OR NOT (
+          CAST("t0"."income" AS DOUBLE PRECISION) <= 1.7976931348623157e+308
         )
         THEN 0.3
-        ELSE "t0"."income" * -0.7
+        ELSE CAST("t0"."income" AS DOUBLE PRECISION) * -0.7
       END + CASE
         WHEN "t0"."job" IS NULL
         THEN -0.4

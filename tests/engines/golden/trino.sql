@@ -3,9 +3,15 @@ SELECT
   "t2"."fairpatch_ratio",
   "t2"."fairpatch_score",
   "t2"."fairpatch_decision",
-  "t2"."fairpatch_decision" <> (
-    "t2"."p" > CAST(0.5 AS DOUBLE)
-  ) AS "fairpatch_changed"
+  CASE
+    WHEN NOT (
+      "t2"."fairpatch_decision" IS NULL
+    )
+    THEN "t2"."fairpatch_decision" <> (
+      CAST("t2"."p" AS DOUBLE) > CAST(0.5 AS DOUBLE)
+    )
+    ELSE NULL
+  END AS "fairpatch_changed"
 FROM (
   SELECT
     "t1"."id",
@@ -15,13 +21,13 @@ FROM (
     "t1"."fairpatch_ratio",
     CASE
       WHEN NOT (
-        "t1"."p" IS NULL
+        CAST("t1"."p" AS DOUBLE) IS NULL
       )
       AND (
-        "t1"."p" >= CAST(0.0 AS DOUBLE)
+        CAST("t1"."p" AS DOUBLE) >= CAST(0.0 AS DOUBLE)
       )
       AND (
-        "t1"."p" <= CAST(1.0 AS DOUBLE)
+        CAST("t1"."p" AS DOUBLE) <= CAST(1.0 AS DOUBLE)
       )
       THEN CAST(1.0 AS DOUBLE) / (
         (
@@ -30,28 +36,28 @@ FROM (
               CAST((
                 CAST(1.0 AS DOUBLE) - CASE
                   WHEN CASE
-                    WHEN "t1"."p" < CAST(1e-06 AS DOUBLE)
+                    WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                     THEN CAST(1e-06 AS DOUBLE)
-                    ELSE "t1"."p"
+                    ELSE CAST("t1"."p" AS DOUBLE)
                   END > CAST(0.999999 AS DOUBLE)
                   THEN CAST(0.999999 AS DOUBLE)
                   ELSE CASE
-                    WHEN "t1"."p" < CAST(1e-06 AS DOUBLE)
+                    WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                     THEN CAST(1e-06 AS DOUBLE)
-                    ELSE "t1"."p"
+                    ELSE CAST("t1"."p" AS DOUBLE)
                   END
                 END
               ) AS DOUBLE) / CASE
                 WHEN CASE
-                  WHEN "t1"."p" < CAST(1e-06 AS DOUBLE)
+                  WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                   THEN CAST(1e-06 AS DOUBLE)
-                  ELSE "t1"."p"
+                  ELSE CAST("t1"."p" AS DOUBLE)
                 END > CAST(0.999999 AS DOUBLE)
                 THEN CAST(0.999999 AS DOUBLE)
                 ELSE CASE
-                  WHEN "t1"."p" < CAST(1e-06 AS DOUBLE)
+                  WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                   THEN CAST(1e-06 AS DOUBLE)
-                  ELSE "t1"."p"
+                  ELSE CAST("t1"."p" AS DOUBLE)
                 END
               END
             ),
@@ -63,25 +69,27 @@ FROM (
     END AS "fairpatch_score",
     CASE
       WHEN NOT (
-        "t1"."p" IS NULL
+        CAST("t1"."p" AS DOUBLE) IS NULL
       )
       AND (
-        "t1"."p" >= CAST(0.0 AS DOUBLE)
+        CAST("t1"."p" AS DOUBLE) >= CAST(0.0 AS DOUBLE)
       )
       AND (
-        "t1"."p" <= CAST(1.0 AS DOUBLE)
+        CAST("t1"."p" AS DOUBLE) <= CAST(1.0 AS DOUBLE)
       )
       THEN (
         (
-          "t1"."p" > CAST(0.5 AS DOUBLE)
-        ) AND (
+          CAST("t1"."p" AS DOUBLE) > CAST(0.5 AS DOUBLE)
+        )
+        AND (
           "t1"."fairpatch_ratio" > 0
         )
       )
       OR (
         (
-          "t1"."p" < CAST(0.5 AS DOUBLE)
-        ) AND (
+          CAST("t1"."p" AS DOUBLE) < CAST(0.5 AS DOUBLE)
+        )
+        AND (
           "t1"."fairpatch_ratio" < 0
         )
       )
@@ -95,13 +103,13 @@ FROM (
       "t0"."p",
       CAST(1.2 AS DOUBLE) + CASE
         WHEN (
-          "t0"."income" IS NULL
+          CAST("t0"."income" AS DOUBLE) IS NULL
         )
         OR NOT (
-          "t0"."income" <= CAST(1.7976931348623157e+308 AS DOUBLE)
+          CAST("t0"."income" AS DOUBLE) <= CAST(1.7976931348623157e+308 AS DOUBLE)
         )
         THEN CAST(0.3 AS DOUBLE)
-        ELSE "t0"."income" * CAST(-0.7 AS DOUBLE)
+        ELSE CAST("t0"."income" AS DOUBLE) * CAST(-0.7 AS DOUBLE)
       END + CASE
         WHEN "t0"."job" IS NULL
         THEN CAST(-0.4 AS DOUBLE)
