@@ -283,3 +283,10 @@ def test_group_probabilities_are_of_the_groups_that_are_there():
         Rows(x, np.zeros(600, int), s), encoder, Rows(x, np.ones(600, int), other)
     )
     assert next(iter(q.values())).mean() == pytest.approx(np.mean(s == "c"), abs=0.03)
+
+
+def test_a_tiny_group_is_named_as_the_reason(people):
+    few = people.assign(group=people["group"].astype(str))
+    few.loc[few.index[:20], "group"] = "handful"
+    with pytest.raises(TargetNotReachedError, match="fewer than 10 people here.*merge it"):
+        fitted(few, Target(p_rule=0.99, max_changes=0.01))

@@ -35,6 +35,10 @@ MARGINS = (0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.025, 0.0)
 """How far inside the target the ladder starts, and its steps down to the target."""
 
 
+FEW = 30
+"""A group of fewer people is named where a target is not reached: its rate is mostly chance."""
+
+
 class TargetNotReachedError(ValueError):
     """No patch on the frontier meets the target; the message says what could be had instead."""
 
@@ -228,4 +232,12 @@ def _nearest(frontier: Frontier, target: Target) -> str:
         advice.append(f"the best {WORDS[requirement.name]} within the rest is {best:.3f}")
     if target.max_columns is not None:
         advice.append("more columns may help")
+    for feature in frontier.counts.features:
+        smallest = int(frontier.counts.by(feature).known().n.sum((1, 2, 3)).min())
+        if smallest < FEW:
+            size = "fewer than 10" if smallest < 10 else str(smallest)
+            advice.append(
+                f"the smallest group of {feature} has {size} people here, so few that its rate is "
+                "chance: merge it with another, or set it to missing"
+            )
     return f"no patch meets the target ({target}) on the selection rows: {'; '.join(advice)}"

@@ -42,7 +42,7 @@ class Condition:
     def __str__(self) -> str:
         if self.kind in ("is", "is not"):
             return f"{self.column} {self.kind} {_short(self.value)}"
-        return f"{self.column} {'<=' if self.kind == 'at most' else '>'} {self.value:.8g}"
+        return f"{self.column} {'<=' if self.kind == 'at most' else '>'} {self.value:.6g}"
 
 
 @dataclass(frozen=True, eq=False)
