@@ -233,7 +233,7 @@ def _nearest(frontier: Frontier, target: Target) -> str:
     if target.max_columns is not None:
         advice.append("more columns may help")
     for feature in frontier.counts.features:
-        smallest = int(frontier.counts.by(feature).known().n.sum((1, 2, 3)).min())
+        smallest = int(frontier.counts.by(feature).known().sizes.min())
         if smallest < FEW:
             size = "fewer than 10" if smallest < 10 else str(smallest)
             advice.append(

@@ -1,5 +1,6 @@
 """The frontier: every candidate with its dial, on rows that it was not trained on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.rows import Rows, codes
 from fairpatch.choose.target import Target
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.scores import displacement
 from fairpatch.measure.show import Table
 from fairpatch.patch.model import untouched
 
@@ -65,7 +67,7 @@ class Frontier:
         f, t = self.f_logit, float(logit(self.candidates.cutoff))
         moved = (1 + strength * (self.ratios[m] - 1)) * f
         moved = np.where(untouched(self.candidates.directions[m], f), f, moved)
-        return float(np.abs(expit(moved + t) - expit(f + t)).mean())
+        return displacement(expit(f + t), expit(moved + t))
 
     def met(self, m: int, target: Target, *, changes: bool = True) -> NDArray[np.bool_]:
         """Along candidate m's dial: where the target is met."""
@@ -112,19 +114,7 @@ class Frontier:
 
     def _repr_html_(self) -> str:
         best = [r for r, kept in zip(self.records(), self.pareto(), strict=True) if kept]
-        features = list(best[0]["metrics"])
-        rows = [
-            [
-                str(r["model"]),
-                f"{r['change_rate']:.1%}",
-                f"{r['accuracy']:.3f}",
-                *(f"{r['metrics'][f]['p_rule']:.3f}" for f in features),
-            ]
-            for r in sorted(best, key=lambda r: float(r["change_rate"]))
-        ]
-        return Table(
-            str(self), ["model", "changes", "accuracy", *(f"P-Rule, {f}" for f in features)], rows
-        ).html()
+        return table(best, str(self)).html()
 
     def frame(self, backend: Any = "pandas") -> Any:
         """The records as a frame of pandas, polars or pyarrow: one column a metric and feature."""
@@ -157,3 +147,19 @@ class Frontier:
             for m, row in enumerate(rows)
         ]
         return ~np.array(beaten)
+
+
+def table(records: Sequence[dict[str, Any]], title: str) -> Table:
+    """Records of candidates for people to read, those with the fewest changes first."""
+    features = list(records[0]["metrics"]) if records else []
+    rows = [
+        [
+            str(r["model"]),
+            f"{r['change_rate']:.1%}",
+            f"{r['accuracy']:.3f}",
+            *(f"{r['metrics'][f]['p_rule']:.3f}" for f in features),
+        ]
+        for r in sorted(records, key=lambda r: float(r["change_rate"]))
+    ]
+    header = ["candidate", "changes", "accuracy", *(f"P-Rule, {f}" for f in features)]
+    return Table(title, header, rows)

@@ -1,6 +1,5 @@
 """Apply a patch to a table of scores: a new file with ratio, score, decision and change."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +21,7 @@ def run(
     """Stream through DuckDB; the file appears when it is complete, never before."""
     from fairpatch.engines.tables import CHANGED, apply
     from fairpatch.patch import load
+    from fairpatch.patch.file import whole_file
 
     if out.suffix not in (".parquet", ".csv"):
         refuse(f"{out.name}: expected a name that ends in .parquet or .csv")
@@ -30,12 +30,11 @@ def run(
     applied = apply(load(patch_path(patch)), tables.relation(data), score_of(patch, score))
     for left in out.parent.glob(f".{out.name}.*.unfinished"):
         left.unlink()  # of a run that was killed
-    unfinished = out.with_name(f".{out.name}.{os.getpid()}.unfinished")
-    if out.suffix == ".csv":
-        applied.to_csv(str(unfinished), header=True)
-    else:
-        applied.to_parquet(str(unfinished))
-    unfinished.replace(out)
+    with whole_file(out) as unfinished:
+        if out.suffix == ".csv":
+            applied.to_csv(str(unfinished), header=True)
+        else:
+            applied.to_parquet(str(unfinished))
     written = tables.relation(str(out))
     rows, changed = written.aggregate(f'count(*), count(*) FILTER ("{CHANGED}")').fetchall()[0]
     say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({changed / max(rows, 1):.1%})")

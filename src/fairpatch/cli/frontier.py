@@ -16,8 +16,8 @@ def run(
     out: Annotated[Path | None, typer.Option(help="... to this file")] = None,
 ) -> None:
     """Show them, or take another one."""
+    from fairpatch.choose.frontier import table
     from fairpatch.choose.frontier_file import load_frontier
-    from fairpatch.measure.show import Table
     from fairpatch.patch import save
 
     saved = load_frontier(folder / "frontier.json")
@@ -32,11 +32,4 @@ def run(
     if json:
         say_json(kept)
         return
-    features = list(kept[0]["metrics"]) if kept else []
-    rows = [
-        [str(r["model"]), f"{r['change_rate']:.1%}", f"{r['accuracy']:.3f}",
-         *(f"{r['metrics'][f]['p_rule']:.3f}" for f in features)]
-        for r in sorted(kept, key=lambda r: r["change_rate"])
-    ]  # fmt: skip
-    header = ["candidate", "changes", "accuracy", *(f"P-Rule, {f}" for f in features)]
-    say(Table("Candidates that none other beats, as trained", header, rows).text())
+    say(table(kept, "Candidates that none other beats, as trained").text())

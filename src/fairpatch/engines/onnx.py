@@ -15,6 +15,7 @@ from fairpatch.engines.tables import DECISION, RATIO
 from fairpatch.measure.sensitive import plain
 from fairpatch.patch import Patch
 from fairpatch.patch.arrays import LARGEST
+from fairpatch.patch.file import whole_file
 from fairpatch.patch.parts import CategoryWeight, NumberWeight, merge
 
 SCORE = "fairpatch_base_score"
@@ -47,9 +48,9 @@ def save_graph(model: Any, path: str | Path) -> Path:
     onnx = need("onnx", extra="onnx")
     onnx.checker.check_model(model)
     path = Path(path)
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_bytes(model.SerializeToString())
-    return unfinished.replace(path)
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(model.SerializeToString())
+    return path
 
 
 def run_graph(path: str | Path, table: Any, *, score: str) -> dict[str, Any]:

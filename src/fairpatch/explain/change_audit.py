@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from fairpatch.choose.rows import codes, take
 from fairpatch.explain.change_tree import ChangeTree, Leaf
 from fairpatch.explain.conditions import MIN_PEOPLE
-from fairpatch.measure import intervals
 from fairpatch.measure.changes import Changes, changes_by_group
 from fairpatch.measure.counts import UNKNOWN, Counts
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.rates import changed_rate, selection_rate
+from fairpatch.measure.rates import changed_rate, selection_rate, share
 
 Bools = NDArray[np.bool_]
 
@@ -76,7 +75,7 @@ def change_audit(
         changed,
         changed_rate().of(counts),
         changes_by_group(counts),
-        {name: int(n) for name, n in zip(counts.group_names, counts.n.sum((1, 2, 3)), strict=True)},
+        {name: int(n) for name, n in zip(counts.group_names, counts.sizes, strict=True)},
         rates,
         selection_rate("g").by_group(counts),
         swap_set(counts),
@@ -98,12 +97,7 @@ def swap_set(counts: Counts) -> tuple[Swap, ...]:
     for (f, g), what in names.items():
         people, ones = int(table[:, f, g].sum()), int(table[1, f, g])
         labelled = people - int(table[UNKNOWN, f, g])
-        if not labelled:
-            found.append(Swap(what, people, Estimate.undefined("nobody")))
-            continue
-        low, high = intervals.wilson(np.array([ones]), np.array([labelled]), 0.95)
-        rate = Estimate(ones / labelled, float(low[0]), float(high[0]))
-        found.append(Swap(what, people, rate))
+        found.append(Swap(what, people, share(ones, labelled, "nobody")))
     return tuple(found)
 
 

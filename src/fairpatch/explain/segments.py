@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fairpatch.explain.change_tree import ChangeTree, Leaf
 from fairpatch.explain.concepts import push
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.intervals import wilson
+from fairpatch.measure.rates import share
 from fairpatch.patch import Patch
 
 Bools = NDArray[np.bool_]
@@ -59,16 +59,8 @@ def segments(patch: Patch, X: Any, changed: Bools, *, max_depth: int = 2) -> lis
                     leaf,
                     int(inside.sum()),
                     int((~inside).sum()),
-                    _share(changed[inside]),
-                    _share(changed[~inside]),
+                    share(changed[inside].sum(), inside.sum(), "nobody is here"),
+                    share(changed[~inside].sum(), (~inside).sum(), "nobody is here"),
                 )
             )
     return found
-
-
-def _share(changed: Bools) -> Estimate:
-    if not len(changed):
-        return Estimate.undefined("nobody is here")
-    k, n = np.array([changed.sum()]), np.array([len(changed)])
-    low, high = wilson(k, n, 0.95)
-    return Estimate(float(changed.mean()), float(low[0]), float(high[0]))

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import narwhals as nw
-import numpy as np
-from numpy.typing import NDArray
 
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.measure import fairness, quality
@@ -101,7 +99,7 @@ class GroupComparison:
     @property
     def compared(self) -> Counts:
         """The groups that are known and large enough."""
-        return self.counts.known().where(self._size(self.counts.known()) >= self.min_count)
+        return self.counts.known().large(self.min_count)
 
     @property
     def metrics(self) -> dict[str, Estimate]:
@@ -121,8 +119,8 @@ class GroupComparison:
     @property
     def groups(self) -> list[dict[str, Any]]:
         """One record a group that may be shown: people, rates. Small groups are not in it."""
-        shown = self.counts.where(self._size(self.counts) >= self.min_count)
-        size = self._size(shown)
+        shown = self.counts.large(self.min_count)
+        size = shown.sizes
         rates = {
             "base_rate": base_rate(),
             "selection_rate": selection_rate(),
@@ -144,11 +142,7 @@ class GroupComparison:
     @property
     def n_hidden(self) -> int:
         """How many groups are too small to be shown."""
-        return int((self._size(self.counts) < self.min_count).sum())
-
-    @staticmethod
-    def _size(counts: Counts) -> NDArray[np.int64]:
-        return np.asarray(counts.n.sum((1, 2, 3)))
+        return int((self.counts.sizes < self.min_count).sum())
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def fewest_for_tpr_gap(counts: Counts, e: float, *, direction: str = "both") -> 
         counts.weight * keep,
         counts.weight_sq * keep,
     )
-    if not ones.n.sum((1, 2, 3)).all():
+    if not ones.sizes.all():
         raise ValueError("a group has no people with y = 1, so its TPR is undefined")
     bound = fewest_for_rate_difference(ones, e, direction=direction)
     return bound and Bound(

@@ -219,6 +219,15 @@ class Counts:
         )
         return names if len(set(names)) == len(names) else tuple(map(repr, self.groups))
 
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Rows of each group."""
+        return np.asarray(self.n.sum((1, 2, 3)))
+
+    def large(self, people: int) -> Self:
+        """Only the groups of at least so many people."""
+        return self.where(self.sizes >= people)
+
     @cached_property
     def total(self) -> int:
         """All rows."""

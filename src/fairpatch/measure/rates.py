@@ -49,10 +49,7 @@ class Rate:
     ) -> Estimate:
         """The rate over everybody in ``counts``."""
         k, n = self.per_group(counts.by())
-        if not n.sum():
-            return Estimate.undefined(self.nobody)
-        low, high = intervals.rate(k, n, confidence, method)
-        return Estimate(float(k[0] / n[0]), float(low[0]), float(high[0]))
+        return share(float(k.sum()), float(n.sum()), self.nobody, confidence, method)
 
     def by_group(
         self,
@@ -70,6 +67,20 @@ class Rate:
             else Estimate.undefined(self.nobody)
             for i, name in enumerate(counts.group_names)
         }
+
+
+def share(
+    k: float,
+    n: float,
+    nobody: str,
+    confidence: float = 0.95,
+    method: intervals.Method = "wilson",
+) -> Estimate:
+    """K of n with its interval; undefined where n is 0, for the reason given."""
+    if not n:
+        return Estimate.undefined(nobody)
+    low, high = intervals.rate(np.array([k]), np.array([n]), confidence, method)
+    return Estimate(float(k / n), float(low[0]), float(high[0]))
 
 
 def _decision(model: Model) -> NDArray[np.int_]:

@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -20,12 +22,19 @@ def save(patch: Patch, path: str | Path) -> Path:
 def write_whole(path: str | Path, text: str) -> Path:
     """Write a text file; an existing one is replaced only by a complete one."""
     path = Path(path)
+    with whole_file(path) as unfinished:
+        unfinished.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A place to write to; what was written takes its name when it is complete and on disk."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    with unfinished.open("w", encoding="utf-8") as file:
-        file.write(text + "\n")
-        file.flush()
+    yield unfinished
+    with unfinished.open("rb+") as file:
         os.fsync(file.fileno())
-    return unfinished.replace(path)
+    unfinished.replace(path)
 
 
 def load(path: str | Path) -> Patch:

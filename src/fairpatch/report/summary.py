@@ -78,7 +78,8 @@ def summarize(
     if len(labels) > MOST_EXPLAINED:
         some = np.sort(np.random.default_rng(0).choice(len(labels), MOST_EXPLAINED, replace=False))
     part, part_changed = rows.take(some), changed[some]
-    large = {feature: _large(counts, feature) for feature in counts.features}
+    # the groups that are compared: known, and of at least ten people
+    large = {f: counts.by(f).known().large(MIN_COUNT) for f in counts.features}
     target = model.target or _target_reached(large, patch.direction)
     q = group_probabilities(part, model.wide_encoder_)
     known, blind = fewest(target, large, q, before[some])
@@ -177,12 +178,6 @@ def _asked(model: Commod) -> dict[str, Any]:
         "direction": model.direction,
         "exclude": list(model.exclude),
     }
-
-
-def _large(counts: Counts, feature: str) -> Counts:
-    """The groups that are compared: known, and of at least ten people."""
-    own = counts.by(feature).known()
-    return own.where([int(n) >= MIN_COUNT for n in own.n.sum((1, 2, 3))])
 
 
 def _target_reached(large: dict[str, Counts], direction: Any) -> Target:
