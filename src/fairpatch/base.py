@@ -150,25 +150,38 @@ def _check_binary(f: Estimator) -> None:
         )
 
 
+def gives_log_odds(f: Estimator) -> bool:
+    """Whether f's own margin is taken instead of its probability."""
+    return _margin(f) is not None
+
+
 def _margin(f: Estimator) -> Callable[[Any], Any] | None:
     """The raw margin of f where that is its log-odds, decided by type and not by data."""
     if isinstance(f, str) or not hasattr(f, "predict_proba"):
         return None
-    final = f
+    before, final = [], f
     while hasattr(final, "steps"):  # a Pipeline ends in its classifier
+        before.append(final[:-1])
         final = final.steps[-1][1]
     kind, package = type(final).__name__, type(final).__module__.partition(".")[0]
     if package == "sklearn" and kind in _SKLEARN_LOG_ODDS:
         margin: Callable[[Any], Any] = f.decision_function
         return margin
-    if final is not f:
-        return None  # boosted trees inside a pipeline: keyword arguments do not reach them
     boosted: dict[str, Callable[[Any], Any]] = {
-        "XGBClassifier": lambda X: f.predict(X, output_margin=True),
-        "LGBMClassifier": lambda X: f.predict_proba(X, raw_score=True),
-        "CatBoostClassifier": lambda X: f.predict(X, prediction_type="RawFormulaVal"),
+        "XGBClassifier": lambda X: final.predict(X, output_margin=True),
+        "LGBMClassifier": lambda X: final.predict_proba(X, raw_score=True),
+        "CatBoostClassifier": lambda X: final.predict(X, prediction_type="RawFormulaVal"),
     }
-    return boosted.get(kind)
+    own = boosted.get(kind)
+    if own is None or not before:
+        return own
+
+    def through(X: Any) -> Any:
+        for steps in before:
+            X = steps.transform(X) if len(steps) else X
+        return own(X)
+
+    return through
 
 
 def _column(X: Any, name: str) -> Any:

@@ -1,7 +1,7 @@
 """A patch as an ONNX graph, alone on a score input or merged behind the base model's own graph.
 
 Inputs are columns, one tensor of shape (rows, 1) each: double for numbers, string for categories.
-Outputs: ``fairpatch_ratio`` and ``fairpatch_decision``: the base model's, reversed where r says so.
+Outputs: ratio, patched score, and decision: the base model's, reversed where r says so.
 Everything is in double precision, so the decisions are those of numpy, to the last row.
 """
 
@@ -9,38 +9,83 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit
 
 from fairpatch._extras import need
+from fairpatch.base import BaseModel
+from fairpatch.engines.onnx_base import base_logits, log_odds
+from fairpatch.engines.onnx_graph import Graph
 from fairpatch.engines.tables import DECISION, RATIO
+from fairpatch.engines.tables import SCORE as PATCHED
 from fairpatch.measure.sensitive import plain
 from fairpatch.patch import Patch
 from fairpatch.patch.arrays import LARGEST
+from fairpatch.patch.expressions import EDGE
 from fairpatch.patch.file import whole_file
-from fairpatch.patch.parts import CategoryWeight, NumberWeight, merge
+from fairpatch.patch.parts import CategoryWeight, Column, Kind, NumberWeight, merge
+from fairpatch.patch.table import Table
 
 SCORE = "fairpatch_base_score"
 """Name of the input that takes the base model's probability."""
-OPSET, ML_OPSET = 17, 4  # LabelEncoder of doubles needs ai.onnx.ml 4
+TOLERANCE = 1e-6
+"""How far a graph's probability may be from numpy's."""
 
 
 def patch_graph(patch: Patch) -> Any:
-    """The patch alone: columns and the base model's probability in, ratio and decision out."""
-    onnx = need("onnx", extra="onnx")
-    graph = _Graph(onnx)
-    total = graph.constant([1.0])
+    """The patch alone: columns and the base model's probability in; ratio, score, decision out."""
+    graph = Graph(need("onnx", extra="onnx"))
+    p = graph.input(SCORE, graph.onnx.TensorProto.DOUBLE)
+    cutoff = graph.constant([patch.cutoff])
+    approved, denied = (graph.node(op, [p, cutoff]) for op in ("Greater", "Less"))
+    edges = [graph.constant([edge], scalar=True) for edge in (EDGE, 1 - EDGE)]
+    f_logit = log_odds(graph, graph.node("Clip", [p, *edges]))
+    f_logit = graph.node("Sub", [f_logit, graph.constant([float(logit(patch.cutoff))])])
+    return _patched(graph, patch, f_logit, approved, denied)
+
+
+def merged_graph(patch: Patch, model: Any, X: Any) -> Any:
+    """The base model and the patch as one graph: columns in; ratio, score, decision out.
+
+    ``model`` is a fitted classifier: scikit-learn's, a pipeline, or boosted trees. ``X``, some rows
+    of its data, give the columns' types; the graph is run on them, and refused where it does not
+    decide as the model and the patch do.
+    """
+    graph = Graph(need("onnx", extra="onnx"))
+    f_logit = base_logits(graph, model, X, patch.cutoff)
+    zero = graph.constant([0.0])
+    approved, denied = (graph.node(op, [f_logit, zero]) for op in ("Greater", "Less"))
+    made = _patched(graph, patch, f_logit, approved, denied)
+    _check(made, patch, model, X)
+    return made
+
+
+def _check(made: Any, patch: Patch, model: Any, X: Any) -> None:
+    found = run_graph(made.SerializeToString(), X)
+    f_logit = BaseModel(model, patch.cutoff).logits(X)
+    wrong = int((found[DECISION] != patch.decide(X, f_logit)).sum())
+    expected = expit(patch.logits(X, f_logit) + logit(patch.cutoff))
+    off = float(np.abs(found[PATCHED] - expected).max(initial=0.0))
+    if wrong or not off <= TOLERANCE:
+        raise ValueError(
+            f"the ONNX graph differs from {type(model).__name__}: {wrong} decisions, and a "
+            f"probability by {off:.2g}. Export the patch alone, on a score input, instead"
+        )
+
+
+def _patched(graph: Graph, patch: Patch, f_logit: str, approved: str, denied: str) -> Any:
+    """Put r, g and the decision behind f's."""
+    double, boolean = graph.onnx.TensorProto.DOUBLE, graph.onnx.TensorProto.BOOL
     whole = merge(patch.concepts, patch.offset, patch.strength)
-    total = graph.node("Add", [total, graph.constant([whole.intercept])])
-    for number in whole.numbers:
-        total = graph.node("Add", [total, _number(graph, number)])
-    for category in whole.categories:
-        total = graph.node("Add", [total, _category(graph, category)])
-    score = graph.input(SCORE, onnx.TensorProto.DOUBLE)
-    zeros = graph.node("Mul", [score, graph.constant([0.0])])  # one row a person, in any case
-    ratio = graph.node("Add", [total, zeros], output=RATIO)
-    _decision(graph, patch, score, ratio)
-    return graph.model(
-        {RATIO: onnx.TensorProto.DOUBLE, DECISION: onnx.TensorProto.BOOL}, _about(patch)
-    )
+    total = graph.constant([1.0 + whole.intercept])
+    for part in [_number(graph, n) for n in whole.numbers] + [
+        _category(graph, c) for c in whole.categories
+    ]:
+        total = graph.node("Add", [total, part])
+    nothing = graph.node("Mul", [f_logit, graph.constant([0.0])])  # one row a person in any case
+    ratio = graph.node("Add", [total, nothing], output=RATIO)
+    _decision(graph, patch, approved, denied, ratio)
+    _score(graph, patch, f_logit, approved, ratio)
+    return graph.model({RATIO: double, PATCHED: double, DECISION: boolean}, _about(patch))
 
 
 def save_graph(model: Any, path: str | Path) -> Path:
@@ -53,30 +98,34 @@ def save_graph(model: Any, path: str | Path) -> Path:
     return path
 
 
-def run_graph(path: str | Path, table: Any, *, score: str) -> dict[str, Any]:
-    """Run a graph on a frame in memory: every output as an array of one value a row.
+def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None) -> dict[str, Any]:
+    """Run a graph on a frame or array in memory: every output as an array of one value a row.
 
-    ``score`` names the frame's column of the base model's probability.
+    ``score`` names the frame's column of the base model's probability, where the graph asks for it.
     """
     session = need("onnxruntime", extra="onnx").InferenceSession(
-        str(path), providers=["CPUExecutionProvider"]
+        graph if isinstance(graph, bytes) else str(graph), providers=["CPUExecutionProvider"]
     )
+    entries = {entry.name: "string" in entry.type for entry in session.get_inputs()}
+    if SCORE in entries and score is None:
+        raise ValueError("the graph is of a patch alone: name the column of f's probability, score")
+    held = Table.of(table)
     feed = {}
-    for entry in session.get_inputs():
-        column = table[score if entry.name == SCORE else entry.name]
-        if "string" in entry.type:
-            known = [plain(v) for v in column]
+    for name, text in entries.items():
+        source = score if name == SCORE and score is not None else name
+        place = None if held.array is None else held.names.index(source)
+        kind: Kind = "category" if text else "number"
+        values = held.values(Column(name=source, kind=kind, position=place))
+        if text:
+            known = [plain(v) for v in values]
             values = np.array(["" if v is None else str(v) for v in known], object)
-        else:
-            values = np.asarray(column, np.float64)
-        feed[entry.name] = values[:, None]
+        feed[name] = values[:, None]
     names = [output.name for output in session.get_outputs()]
     return {k: v[:, 0] for k, v in zip(names, session.run(names, feed), strict=True)}
 
 
-def _decision(graph: "_Graph", patch: Patch, score: str, ratio: str) -> None:
-    cutoff, zero = graph.constant([patch.cutoff]), graph.constant([0.0])
-    approved, denied = (graph.node(op, [score, cutoff]) for op in ("Greater", "Less"))
+def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> None:
+    zero = graph.constant([0.0])
     kept, turned = (graph.node(op, [ratio, zero]) for op in ("Greater", "Less"))
     stay = approved if patch.direction == "promote_only" else graph.node("And", [approved, kept])
     if patch.direction == "demote_only":
@@ -86,14 +135,25 @@ def _decision(graph: "_Graph", patch: Patch, score: str, ratio: str) -> None:
     graph.node("Or", [stay, promoted], output=DECISION)
 
 
-def _number(graph: "_Graph", part: NumberWeight) -> str:
+def _score(graph: Graph, patch: Patch, f_logit: str, approved: str, ratio: str) -> None:
+    """G = sigmoid(r f_logit + logit t), f's own where the direction leaves a person alone."""
+    moved = graph.node("Mul", [ratio, f_logit])
+    if patch.direction == "promote_only":
+        moved = graph.node("Where", [approved, f_logit, moved])
+    elif patch.direction == "demote_only":
+        moved = graph.node("Where", [approved, moved, f_logit])
+    shift = graph.constant([float(logit(patch.cutoff))])
+    graph.node("Sigmoid", [graph.node("Add", [moved, shift])], output=PATCHED)
+
+
+def _number(graph: Graph, part: NumberWeight) -> str:
     x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
     known = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
     weighed = graph.node("Mul", [x, graph.constant([part.coefficient])])
     return graph.node("Where", [known, weighed, graph.constant([part.missing])])
 
 
-def _category(graph: "_Graph", part: CategoryWeight) -> str:
+def _category(graph: Graph, part: CategoryWeight) -> str:
     """A missing category is the empty string: ONNX has no null."""
     x = graph.input(part.column, graph.onnx.TensorProto.STRING)
     weights = {str(entry.level): entry.weight for entry in part.levels}
@@ -122,52 +182,3 @@ def _category(graph: "_Graph", part: CategoryWeight) -> str:
 
 def _about(patch: Patch) -> dict[str, str]:
     return {"fairpatch.cutoff": repr(patch.cutoff), "fairpatch.direction": patch.direction}
-
-
-class _Graph:
-    """Nodes as they are made, each with a fresh name."""
-
-    def __init__(self, onnx: Any) -> None:
-        self.onnx = onnx
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.inputs: dict[str, Any] = {}
-
-    def constant(self, values: list[float]) -> str:
-        name = f"fairpatch/constant_{len(self.constants)}"
-        self.constants.append(
-            self.onnx.helper.make_tensor(
-                name, self.onnx.TensorProto.DOUBLE, [1, len(values)], values
-            )
-        )
-        return name
-
-    def input(self, name: str, kind: int) -> str:
-        if name not in self.inputs:
-            self.inputs[name] = self.onnx.helper.make_tensor_value_info(name, kind, ["rows", 1])
-        return name
-
-    def node(self, op: str, inputs: list[str], *, output: str | None = None, **more: Any) -> str:
-        name = output or f"fairpatch/step_{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(op, inputs, [name], **more))
-        return name
-
-    def model(self, outputs: dict[str, int], about: dict[str, str]) -> Any:
-        helper = self.onnx.helper
-        graph = helper.make_graph(
-            self.nodes,
-            "fairpatch",
-            list(self.inputs.values()),
-            [helper.make_tensor_value_info(k, kind, ["rows", 1]) for k, kind in outputs.items()],
-            self.constants,
-        )
-        model = helper.make_model(
-            graph,
-            opset_imports=[
-                helper.make_opsetid("", OPSET),
-                helper.make_opsetid("ai.onnx.ml", ML_OPSET),
-            ],
-        )
-        model.ir_version = 8
-        helper.set_model_props(model, about)
-        return model

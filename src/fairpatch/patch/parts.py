@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Kind = Literal["number", "category"]
 Level = StrictBool | StrictInt | StrictFloat | StrictStr
 
 
@@ -19,7 +20,7 @@ class Column(Part):
     """A raw column that the patch reads."""
 
     name: str
-    kind: Literal["number", "category"]
+    kind: Kind
     position: int | None = None
     """Where it stands in an array, for patches learned on arrays."""
 

@@ -1,13 +1,13 @@
 """Columns of whatever X is, as numpy: of a frame by name, of an array by position."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch.patch.parts import Column
+from fairpatch.patch.parts import Column, Kind
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Table:
         return np.asarray(series.to_numpy(), object)
 
 
-def _kind(name: str, dtype: Any) -> Literal["number", "category"]:
+def _kind(name: str, dtype: Any) -> Kind:
     if dtype.is_numeric() or dtype == nw.Boolean:
         return "number"
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) or isinstance(dtype, nw.Enum):

@@ -1,0 +1,196 @@
+"""The base model f as nodes of an ONNX graph: columns in, f_logit out, in double precision.
+
+scikit-learn's steps come from skl2onnx; boosted trees from ``trees``, in doubles.
+"""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from scipy.special import logit
+
+from fairpatch._extras import need
+from fairpatch.base import CLIP, gives_log_odds
+from fairpatch.engines.onnx_graph import OPSET, Graph
+from fairpatch.engines.trees import LEAF, Trees, trees_of
+from fairpatch.patch.table import Table
+
+
+def base_logits(graph: Graph, model: Any, X: Any, cutoff: float) -> str:
+    """Add f to the graph; gives the name of f_logit, of shape (rows, 1)."""
+    *before, final = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    columns = _columns(model, X)
+    if before:
+        preparing = need("sklearn.pipeline", extra="onnx").make_pipeline(*before)
+        by_name = type(before[0]).__name__ == "ColumnTransformer"
+        inputs = _inputs(graph, columns) if by_name else {"X": _matrix(graph, columns)}
+        texts = {name for name, text in columns.items() if text}
+        matrix = _converted(graph, preparing, inputs, texts, {})
+    else:
+        matrix = _matrix(graph, columns)
+    trees = trees_of(final)
+    if trees is not None:
+        return _boosted(graph, trees, matrix, float(logit(cutoff)))
+    margin = gives_log_odds(final)
+    options = {"zipmap": False, "raw_scores": True} if margin else {"zipmap": False}
+    width = final.n_features_in_
+    both = _converted(graph, final, {"X": matrix}, set(), {id(final): options}, width)
+    start, end, axis = (graph.whole(v) for v in ([-1], [np.iinfo(np.int64).max], [1]))
+    odds = graph.node("Slice", [both, start, end, axis])
+    if not margin:
+        odds = log_odds(graph, _clip(graph, odds, 0.0, 1.0))
+    odds = _clip(graph, odds, -CLIP, CLIP)
+    return graph.node("Sub", [odds, graph.constant([float(logit(cutoff))])])
+
+
+def _boosted(graph: Graph, trees: Trees, columns: str, shift: float) -> str:
+    """The cut-off goes into the sum's start: rounding the sum to float32 then keeps its sign."""
+    if trees.single:
+        columns = _cast(graph, _cast(graph, columns, "FLOAT"), "DOUBLE")
+    split = "BRANCH_LT" if trees.strict else "BRANCH_LEQ"
+    feature = np.array(trees.feature)
+    leaf = feature == LEAF
+    own, tree = np.array(trees.node), np.array(trees.tree)
+    total = graph.node(
+        "TreeEnsembleRegressor",
+        [columns],
+        domain="ai.onnx.ml",
+        aggregate_function="SUM",
+        n_targets=1,
+        post_transform="NONE",
+        base_values_as_tensor=graph.tensor([trees.base - shift]),
+        nodes_treeids=tree.tolist(),
+        nodes_nodeids=own.tolist(),
+        nodes_featureids=np.where(leaf, 0, feature).tolist(),
+        nodes_modes=["LEAF" if at else split for at in leaf],
+        nodes_values_as_tensor=graph.tensor(trees.threshold),
+        nodes_truenodeids=trees.left,
+        nodes_falsenodeids=trees.right,
+        nodes_missing_value_tracks_true=[int(gap) for gap in trees.missing_left],
+        target_treeids=tree[leaf].tolist(),
+        target_nodeids=own[leaf].tolist(),
+        target_ids=[0] * int(leaf.sum()),
+        target_weights_as_tensor=graph.tensor(np.array(trees.value)[leaf].tolist()),
+    )
+    return _clip(graph, _cast(graph, total, "DOUBLE"), -CLIP - shift, CLIP - shift)
+
+
+def _converted(
+    graph: Graph,
+    step: Any,
+    inputs: dict[str, str],
+    texts: set[str],
+    options: dict[int, Any],
+    width: int | None = None,
+) -> str:
+    """Add the nodes that skl2onnx makes of a step; gives its last output, in doubles.
+
+    They work in doubles where skl2onnx and onnxruntime can, else in float32; scikit-learn's own
+    trees round their input to float32 in Python too.
+    """
+    single = type(step).__module__.startswith(("sklearn.ensemble", "sklearn.tree"))
+    skl2onnx = need("skl2onnx", extra="onnx")
+    kinds = need("skl2onnx.common.data_types", extra="onnx")
+    impute = need("sklearn.impute", extra="onnx").SimpleImputer
+    problem: Exception | None = None
+    for wide in (not single, single):
+        number = kinds.DoubleTensorType if wide else kinds.FloatTensorType
+        one = 1 if "X" not in inputs else width or step.n_features_in_
+        types = [
+            (name, kinds.StringTensorType([None, 1]) if name in texts else number([None, one]))
+            for name in inputs
+        ]
+        try:
+            made = skl2onnx.convert_sklearn(
+                step,
+                initial_types=types,
+                options=options,
+                target_opset={"": OPSET, "ai.onnx.ml": 3},
+                custom_conversion_functions={impute: _impute},
+                custom_shape_calculators={impute: _same_shape},
+            )
+            need("onnxruntime", extra="onnx").InferenceSession(
+                made.SerializeToString(), providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:
+            problem = problem or error
+            continue
+        return _copied(graph, made, inputs, texts, wide=wide)
+    text = str(problem).splitlines()[0][:200]
+    raise ValueError(
+        f"{type(step).__name__} could not be converted to ONNX ({text}). Export the patch alone, "
+        "on a score input, and score where the model lives"
+    ) from problem
+
+
+def _copied(graph: Graph, made: Any, inputs: dict[str, str], texts: set[str], *, wide: bool) -> str:
+    """Take over a step's nodes under names of their own, fed from this graph."""
+    prefix = f"base_{len(graph.nodes)}/"
+    made = graph.onnx.compose.add_prefix(made, prefix)
+    read = {name for node in made.graph.node for name in node.input}
+    for name, source in inputs.items():
+        if prefix + name not in read:
+            continue
+        fed = source if wide or name in texts else _cast(graph, source, "FLOAT")
+        graph.node("Identity", [fed], output=prefix + name)
+    graph.nodes.extend(made.graph.node)
+    graph.constants.extend(made.graph.initializer)
+    return _cast(graph, made.graph.output[-1].name, "DOUBLE")
+
+
+def _impute(scope: Any, operator: Any, container: Any) -> None:
+    """Gaps filled in doubles: onnxruntime's own Imputer knows only float32."""
+    step, (source,) = operator.raw_operator, operator.inputs
+    if step.add_indicator or not np.isnan(step.missing_values):
+        raise NotImplementedError("SimpleImputer with an indicator, or with gaps other than NaN")
+    filled, gap = (scope.get_unique_variable_name(name) for name in ("filled", "gap"))
+    values = np.asarray(step.statistics_, np.float64)
+    single = type(source.type).__name__ == "FloatTensorType"
+    container.add_initializer(filled, 1 if single else 11, [1, len(values)], values.tolist())
+    container.add_node("IsNaN", source.full_name, gap)
+    container.add_node("Where", [gap, filled, source.full_name], operator.outputs[0].full_name)
+
+
+def _same_shape(operator: Any) -> None:
+    operator.outputs[0].type = operator.inputs[0].type
+
+
+def _columns(model: Any, X: Any) -> dict[str, bool]:
+    """The columns that the model was fitted on, in its order, and whether each is text."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return dict.fromkeys(Table.of(X).names, False)
+    names = getattr(model, "feature_names_in_", None)
+    names = frame.columns if names is None else [str(name) for name in names]
+    schema = frame.schema
+    return {name: not (schema[name].is_numeric() or schema[name] == nw.Boolean) for name in names}
+
+
+def _inputs(graph: Graph, columns: dict[str, bool]) -> dict[str, str]:
+    kinds = graph.onnx.TensorProto
+    return {
+        name: graph.input(name, kinds.STRING if text else kinds.DOUBLE)
+        for name, text in columns.items()
+    }
+
+
+def _matrix(graph: Graph, columns: dict[str, bool]) -> str:
+    text = [name for name, is_text in columns.items() if is_text]
+    if text:
+        raise ValueError(f"column {text[0]!r} is text, but the model takes a matrix of numbers")
+    return graph.node("Concat", list(_inputs(graph, columns).values()), axis=1)
+
+
+def log_odds(graph: Graph, p: str) -> str:
+    """Log p - log(1 - p)."""
+    one = graph.constant([1.0])
+    rest = graph.node("Sub", [one, p])
+    return graph.node("Sub", [graph.node("Log", [p]), graph.node("Log", [rest])])
+
+
+def _clip(graph: Graph, name: str, low: float, high: float) -> str:
+    return graph.node("Clip", [name, *(graph.constant([v], scalar=True) for v in (low, high))])
+
+
+def _cast(graph: Graph, name: str, kind: str) -> str:
+    return graph.node("Cast", [name], to=getattr(graph.onnx.TensorProto, kind))
