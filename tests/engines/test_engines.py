@@ -176,3 +176,48 @@ def test_a_qualified_table_and_names_like_ours():
     clash["concepts"][0]["categories"][0]["levels"] = [{"level": "", "weight": 1.0}]
     with pytest.raises(ValueError, match="empty string as a level"):
         patch_graph(Patch.model_validate(clash))
+
+
+def two_concepts():
+    """One concept pushes by the number, one by the category."""
+    one = patch_on("n", "c").concepts[0]
+    return Patch(
+        columns=patch_on("n", "c").columns,
+        concepts=[
+            one.model_copy(update={"name": 'it\'s the "number"', "categories": ()}),
+            one.model_copy(update={"name": "the category", "numbers": (), "weight": 1.3}),
+        ],
+    )
+
+
+def expected_reasons(patch, frame):
+    """Each concept's part of the ratio by itself, from patches of one concept."""
+    alone = [patch.model_copy(update={"concepts": (c,)}).ratio(frame) - 1 for c in patch.concepts]
+    f_logit = BaseModel("p").logits(frame)
+    changed = patch.decide(frame, f_logit) != (f_logit > 0)
+    names = np.array([c.name for c in patch.concepts], object)
+    return np.where(changed, names[np.argmin(alone, 0)], None)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_names_the_concept_that_pushed(engine):
+    frame, patch = people(), two_concepts()
+    found = collected(apply(patch, table_of(engine, frame), "p", with_reason=True))
+    expected = expected_reasons(patch, frame)
+    own = [None if pd.isna(v) else v for v in found.sort_values("id")["fairpatch_reason"]]
+    assert own == expected.tolist()
+    assert {None, *(c.name for c in patch.concepts)} == set(own)
+
+
+def test_spark_and_text_name_it_too(spark):
+    frame, patch = people(rows=200).dropna(), two_concepts()
+    table = spark.createDataFrame(
+        [(int(a), float(b), c, float(d)) for a, b, c, d in frame.itertuples(index=False)],
+        "id long, n double, c string, p double",
+    )
+    table.createOrReplaceTempView("people")
+    expected = expected_reasons(patch, frame).tolist()
+    text = sql(patch, "p", dialect="spark", keep=("id",), with_reason=True)
+    for found in (apply(patch, table, "p", with_reason=True), spark.sql(text)):
+        own = found.toPandas().sort_values("id")["fairpatch_reason"]
+        assert [None if pd.isna(v) else v for v in own] == expected

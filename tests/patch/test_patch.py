@@ -163,7 +163,8 @@ def test_the_file_gives_the_same_patch_and_reading_it_runs_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "version"),
+        ({"version": 2}, "written by a newer one; upgrade"),
+        ({"version": 0}, "version"),
         ({"format": "pickle"}, "format"),
         ({"strength": -1}, "strength"),
         ({"strength": float("inf")}, "strength"),
@@ -213,3 +214,23 @@ def test_columns_that_cannot_be_weighed_are_refused_with_advice():
 def test_the_published_schema_is_the_current_one():
     """Renew it with: python -c 'from fairpatch.patch import schema; print(schema(), end="")'."""
     assert (ROOT / "docs" / "patch.schema.json").read_text() == schema()
+
+
+def test_a_file_of_an_older_version_is_brought_up_step_by_step(tmp_path, monkeypatch):
+    from fairpatch.patch import migrate
+
+    patch, *_ = random_patch(people())
+    path = save(patch, tmp_path / "patch.json")
+    old = json.loads(path.read_text())
+    old["power"] = old.pop("strength")
+    old["version"] = 3
+    path.write_text(json.dumps(old))
+    steps = {
+        3: lambda data: {("force" if k == "power" else k): v for k, v in data.items()},
+        4: lambda data: {("strength" if k == "force" else k): v for k, v in data.items()},
+    }
+    monkeypatch.setattr(migrate, "STEPS", steps)
+    monkeypatch.setattr(migrate, "CURRENT", 5)
+    moved = json.loads(migrate.migrated(path.read_bytes()))
+    assert moved["version"] == 5
+    assert {**moved, "version": 1} == json.loads(patch.model_dump_json())

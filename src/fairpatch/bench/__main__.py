@@ -1,15 +1,16 @@
-"""python -m fairpatch.bench paper | beyond | speed | stack | ten | target | certificate."""
+"""python -m fairpatch.bench paper | beyond | cost | speed | stack | ten | target | certificate."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from fairpatch.bench import beyond, certificate, reproduction, speed, stack, target, ten
+from fairpatch.bench import beyond, certificate, cost, reproduction, speed, stack, target, ten
 
 EXPERIMENTS = {
     "paper": reproduction,
     "beyond": beyond,
+    "cost": cost,
     "speed": speed,
     "stack": stack,
     "ten": ten,
@@ -33,6 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     verbs["beyond"].add_argument("--seeds", type=int)
     verbs["beyond"].add_argument("--problems", nargs="+", choices=list(beyond.PROBLEMS))
     verbs["beyond"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
+    verbs["cost"].add_argument("--rows", type=int)
     verbs["speed"].add_argument("--datasets", nargs="+")
     verbs["stack"].add_argument("--dataset", choices=["law_school", "compas"])
     verbs["stack"].add_argument("--models", type=int)

@@ -2,7 +2,18 @@
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.base_model import base_model
-from fairpatch.cli.options import ConfigFile, Cutoff, Data, Json, Label, Model, Score, Sensitive
+from fairpatch.cli.options import (
+    ConfigFile,
+    Cutoff,
+    Data,
+    Ignore,
+    Json,
+    Label,
+    Model,
+    Score,
+    Sensitive,
+    TrustModel,
+)
 from fairpatch.cli.say import say, say_json
 
 
@@ -13,7 +24,9 @@ def run(
     score: Score = None,
     model: Model = None,
     sensitive: Sensitive = None,
+    ignore: Ignore = None,
     cutoff: Cutoff = None,
+    trust_model: TrustModel = None,
     json: Json = False,
 ) -> None:
     """Audit a table of scores."""
@@ -21,7 +34,15 @@ def run(
     from fairpatch.measure.audit import audit
 
     options = configs.read(
-        config, data=data, label=label, score=score, model=model, sensitive=sensitive, cutoff=cutoff
+        config,
+        data=data,
+        label=label,
+        score=score,
+        model=model,
+        sensitive=sensitive,
+        cutoff=cutoff,
+        ignore=ignore,
+        trust_model=trust_model,
     )
     table = tables.relation(options.data)
     wanted = [options.label, *options.sensitive, *([options.score] if options.score else [])]
@@ -30,7 +51,7 @@ def run(
         tables.need_probabilities(table, options.score, options.data)
     f = base_model(options)
     if options.score is None:
-        table = table.df()
+        table = tables.in_memory(table)
         sensitive_features, y = table[options.sensitive], table[options.label]
         table = table.drop(columns=options.not_features)
     else:

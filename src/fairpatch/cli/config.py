@@ -31,11 +31,16 @@ class Config(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    data: str = Field(description="CSV or Parquet file, folder, glob, or base.duckdb::table")
+    data: str = Field(
+        description="CSV or Parquet file, folder, glob, base.duckdb::table, URL::table"
+    )
     label: str = Field(description="column of the outcome, 0 or 1")
     sensitive: list[str] = Field(description="columns of the sensitive features")
     score: str | None = Field(None, description="column of the base model's probability")
-    model: str | None = Field(None, description="a .skops or .onnx file, where there is no score")
+    model: str | None = Field(
+        None, description="a .skops or .onnx file or an MLflow URI, where there is no score"
+    )
+    trust_model: bool = Field(False, description="read a pickle or an MLflow model: can run code")
     exclude: list[str] = Field(default=[], description="columns that the patch must not read")
     ignore: list[str] = Field(default=[], description="columns that are no features, such as keys")
     cutoff: float = Field(0.5, description="decision 1 is a probability above this")

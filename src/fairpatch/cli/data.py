@@ -1,4 +1,4 @@
-"""Data wherever it lies, through DuckDB: CSV, Parquet (files, folders, globs), a DuckDB file."""
+"""Data wherever it lies: files through DuckDB, databases through Ibis."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,9 @@ from fairpatch.cli.say import refuse
 
 
 def relation(source: str) -> Any:
-    """A table to read: people.csv, 'months/*.parquet', a folder, base.duckdb::table."""
+    """A table to read: people.csv, 'months/*.parquet', a folder, base.duckdb::table, URL::table."""
+    if "://" in source:
+        return _database(source)
     duckdb = need("duckdb", extra="cli")
     connection = duckdb.connect()
     if "::" in source:
@@ -41,7 +43,30 @@ def relation(source: str) -> Any:
 
 def frame(source: str) -> Any:
     """The whole table in memory."""
-    return relation(source).df()
+    return in_memory(relation(source))
+
+
+def in_memory(table: Any) -> Any:
+    """A table as a pandas frame."""
+    return table.df() if hasattr(table, "df") else table.to_pandas()
+
+
+def some_rows(source: str) -> Any:
+    """The first thousand rows: enough to tell the columns' types."""
+    return in_memory(relation(source).limit(1_000))
+
+
+def _database(source: str) -> Any:
+    """postgres://user@host/base::schema.table, and whatever else Ibis connects to."""
+    url, _, table = source.rpartition("::")
+    if not url:
+        refuse(
+            f"{source!r}: expected a connection string and a table, postgres://host/base::people"
+        )
+    ibis = need("ibis", extra="sql")
+    *place, name = table.split(".")
+    connection = ibis.connect(url)
+    return connection.table(name, database=tuple(place) if place else None)
 
 
 def need_columns(table: Any, wanted: list[str], source: str) -> None:
@@ -57,7 +82,11 @@ def need_columns(table: Any, wanted: list[str], source: str) -> None:
 
 def need_probabilities(table: Any, score: str, source: str) -> None:
     """A score in percent is a common mistake: say so at once."""
-    low, high = table.aggregate(f"min({_name(score)}), max({_name(score)})").fetchall()[0]
+    import narwhals as nw
+
+    column = nw.col(score)
+    ends = nw.from_native(table).lazy().select(low=column.min(), high=column.max()).collect()
+    low, high = ends.row(0)
     if low is None or isinstance(high, str) or low < 0 or high > 1:
         refuse(
             f"column {score!r} of {source} runs from {low} to {high}; a probability is between 0 "

@@ -1,21 +1,45 @@
-"""Export a patch as ONNX, on a score input: one graph that runs wherever onnxruntime does."""
+"""Export a patch: as an ONNX graph, or as an MLflow model; alone, or with its base model inside."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fairpatch.cli.options import PatchFile
+from fairpatch.cli import data as tables
+from fairpatch.cli.options import Data, Model, PatchFile, TrustModel
 from fairpatch.cli.run_folder import patch_path
-from fairpatch.cli.say import say
+from fairpatch.cli.say import refuse, say
 
 
 def run(
     patch: PatchFile,
-    out: Annotated[Path, typer.Argument(help="the .onnx file to write")],
+    out: Annotated[Path, typer.Argument(help="file.onnx, or a new folder for an MLflow model")],
+    model: Model = None,
+    data: Data = None,
+    trust_model: TrustModel = None,
 ) -> None:
-    """Write the graph."""
-    from fairpatch.engines.onnx import patch_graph, save_graph
+    """Write it. Types of columns come from the run's data, or from --data."""
+    from fairpatch.cli import config as configs
+    from fairpatch.cli.base_model import read_model
     from fairpatch.patch import load
 
-    say(f"wrote {save_graph(patch_graph(load(patch_path(patch))), out)}")
+    found = load(patch_path(patch))
+    as_graph = out.suffix == ".onnx"
+    if not as_graph and (out.suffix or out.exists()):
+        refuse(f"{out}: expected a name that ends in .onnx, or a new folder for an MLflow model")
+    f = None if model is None else read_model(model, trust=bool(trust_model))
+    X = None
+    if f is not None or not as_graph:
+        if data is None and not (patch / "config.yaml").exists():
+            refuse("give some rows with --data: their columns' types are needed")
+        X = tables.some_rows(data or configs.read(patch / "config.yaml").data)
+    if as_graph:
+        from fairpatch.engines.onnx import merged_graph, patch_graph, save_graph
+
+        graph = patch_graph(found) if f is None else merged_graph(found, f, X)
+        say(f"wrote {save_graph(graph, out)}")
+        return
+    from fairpatch.engines.mlflow import save_model
+
+    save_model(found, X, out, model=f)
+    say(f"wrote {out}: serve it with: mlflow models serve -m {out} --env-manager local")

@@ -20,6 +20,7 @@ from fairpatch.cli.options import (
     Model,
     Score,
     Sensitive,
+    TrustModel,
 )
 from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, refuse, say, say_json
 
@@ -37,6 +38,7 @@ def run(
     exclude: Exclude = None,
     ignore: Ignore = None,
     cutoff: Cutoff = None,
+    trust_model: TrustModel = None,
     p_rule: Annotated[float | None, typer.Option(help="P-Rule to reach")] = None,
     max_changes: Annotated[float | None, typer.Option(help="share that may change")] = None,
     max_columns: Annotated[int | None, typer.Option(help="columns the patch may read")] = None,
@@ -54,7 +56,7 @@ def run(
 
     options = configs.read(
         config, data=data, label=label, score=score, model=model, sensitive=sensitive,
-        exclude=exclude, ignore=ignore, cutoff=cutoff, seed=seed,
+        exclude=exclude, ignore=ignore, cutoff=cutoff, seed=seed, trust_model=trust_model,
         target={"p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
                 "direction": direction},
     )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fairpatch.cli import data as tables
+from fairpatch.cli.options import SOURCES
 from fairpatch.cli.say import note, refuse, say
 
 SENSITIVE = (
@@ -25,7 +26,7 @@ KEYS = ("id", "key", "uuid", "customer_id", "application_id")
 
 
 def run(
-    data: Annotated[str, typer.Argument(help="CSV, Parquet, folder, glob, base.duckdb::table")],
+    data: Annotated[str, typer.Argument(help=SOURCES)],
     out: Annotated[Path, typer.Option(help="where to write it")] = Path("fairpatch.yaml"),
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
@@ -46,7 +47,7 @@ data: {_yaml(data)}
 # the outcome, 0 or 1. Decision 1 is taken for the favourable one: if 1 means denied or in default,
 # turn label and score round first
 label: {_yaml(label)}
-# the base model's probability; or 'model:' with a .skops or .onnx file
+# the base model's probability; or 'model:' with a .skops or .onnx file or an MLflow URI
 score: {_yaml(score)}
 # used to learn and to check, never to decide
 sensitive: [{", ".join(map(_yaml, sensitive))}]

@@ -5,14 +5,20 @@ from typing import Annotated
 
 import typer
 
+SOURCES = "CSV, Parquet, folder, glob, base.duckdb::table, or URL::table"
 ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="YAML file; see: init")]
-Data = Annotated[str | None, typer.Option(help="CSV, Parquet, folder, glob, base.duckdb::table")]
+Data = Annotated[str | None, typer.Option(help=SOURCES)]
 Label = Annotated[str | None, typer.Option(help="column of the outcome, 0 or 1")]
 Score = Annotated[str | None, typer.Option(help="column of the base model's probability")]
-Model = Annotated[str | None, typer.Option(help="base model as a .skops or .onnx file")]
+Model = Annotated[str | None, typer.Option(help="base model: .skops, .onnx or an MLflow URI")]
 Sensitive = Annotated[list[str] | None, typer.Option(help="sensitive column; may be repeated")]
 Exclude = Annotated[list[str] | None, typer.Option(help="column the patch must not read")]
 Ignore = Annotated[list[str] | None, typer.Option(help="column that is no feature, such as a key")]
 Cutoff = Annotated[float | None, typer.Option(help="decision 1 is a probability above this")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
+Reasons = Annotated[bool, typer.Option("--reasons", help="also why each decision changes")]
+TrustModel = Annotated[
+    bool | None,
+    typer.Option("--trust-model", help="read a pickle or MLflow model, which can run any code"),
+]
 PatchFile = Annotated[Path, typer.Argument(help="a patch file, or a run's folder")]

@@ -4,7 +4,7 @@ from typing import Annotated, cast
 
 import typer
 
-from fairpatch.cli.options import PatchFile, Score
+from fairpatch.cli.options import PatchFile, Reasons, Score
 from fairpatch.cli.run_folder import patch_path, score_of
 from fairpatch.cli.say import say
 
@@ -15,6 +15,7 @@ def run(
     table: Annotated[str, typer.Option(help="name of the table")] = "people",
     score: Score = None,
     keep: Annotated[list[str] | None, typer.Option(help="column to keep; may be repeated")] = None,
+    reasons: Reasons = False,
 ) -> None:
     """A SELECT to put into a batch job."""
     from fairpatch.engines.sql import Dialect, sql
@@ -28,6 +29,7 @@ def run(
             table=table,
             dialect=cast(Dialect, dialect),
             keep=tuple(keep or ()),
+            with_reason=reasons,
         )
         + ";"
     )

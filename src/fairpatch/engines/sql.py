@@ -20,8 +20,9 @@ def sql(
     dialect: Dialect = "duckdb",
     keep: tuple[str, ...] = (),
     with_score: bool = True,
+    with_reason: bool = False,
 ) -> str:
-    """A SELECT over ``table``: the columns to keep, then ratio, score, decision and change.
+    """A SELECT over ``table``: the columns to keep, then ratio, score, decision, change, reason.
 
     ``table`` may be qualified: schema.people, catalog.schema.people. Names and values are quoted by
     the dialect's own rules.
@@ -35,7 +36,7 @@ def sql(
     *place, name = table.split(".")  # schema.people, catalog.schema.people
     where = dict(zip(("database", "catalog"), reversed(place), strict=False))
     unbound = ibis.table(types, name=name, **where)
-    applied = apply(patch, unbound, score, with_score=with_score)
+    applied = apply(patch, unbound, score, with_score=with_score, with_reason=with_reason)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]
     if dialect == "spark":
         _ = ibis.pyspark  # registers the options that its compiler reads

@@ -8,15 +8,20 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch.patch import Patch
-from fairpatch.patch.expressions import decision_expr, ratio_expr, score_expr
+from fairpatch.patch.expressions import decision_expr, ratio_expr, reason_expr, score_expr
 
-RATIO, SCORE, DECISION, CHANGED = (
-    "fairpatch_ratio", "fairpatch_score", "fairpatch_decision", "fairpatch_changed"
+RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
+    "fairpatch_ratio", "fairpatch_score", "fairpatch_decision", "fairpatch_changed",
+    "fairpatch_reason",
 )  # fmt: skip
 
 
-def apply(patch: Patch, table: Any, score: str, *, with_score: bool = True) -> Any:
+def apply(
+    patch: Patch, table: Any, score: str, *, with_score: bool = True, with_reason: bool = False
+) -> Any:
     """The table with four more columns: ratio, patched score and decision, and whether it changes.
+
+    With reasons a fifth one: for a changed decision, the concept that pushed the ratio down most.
 
     ``score`` names the column of the base model's probability. Lazy tables stay lazy. The decision
     is null where the score is missing or not a probability.
@@ -41,7 +46,10 @@ def apply(patch: Patch, table: Any, score: str, *, with_score: bool = True) -> A
     before = nw.col(score).cast(nw.Float64) > patch.cutoff
     decided = nw.col(DECISION)
     changed = nw.when(~decided.is_null()).then(decided != before)
-    return frame.with_columns(changed.alias(CHANGED)).to_native()
+    frame = frame.with_columns(changed.alias(CHANGED))
+    if with_reason:
+        frame = frame.with_columns(nw.when(nw.col(CHANGED)).then(reason_expr(patch)).alias(REASON))
+    return frame.to_native()
 
 
 def _check(patch: Patch, frame: Any, score: str) -> None:
@@ -54,6 +62,6 @@ def _check(patch: Patch, frame: Any, score: str) -> None:
             f"the table has no column {', '.join(map(repr, missing))}, which the patch needs; its "
             f"columns are {', '.join(map(repr, names[:50]))}"
         )
-    taken = [name for name in (RATIO, SCORE, DECISION, CHANGED) if name in names]
+    taken = [name for name in OWN if name in names]
     if taken:
         raise ValueError(f"the table already has a column {taken[0]!r}: drop or rename it first")

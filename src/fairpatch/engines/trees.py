@@ -1,7 +1,7 @@
 """Boosted trees as plain arrays of doubles, for ONNX.
 
 The converters that exist round thresholds and sums to float32, and then a person next to a
-threshold goes the other way (docs/decisions/0007-onnx-of-f-and-patch.md). LightGBM and
+threshold goes the other way (docs/decisions/0007-onnx-and-mlflow.md). LightGBM and
 scikit-learn's histogram trees compare doubles; XGBoost compares float32, so its inputs are rounded
 first, as XGBoost does.
 """

@@ -73,7 +73,7 @@ def _ingredients(patch: Patch, j: int, X: Any) -> tuple[Ingredient, ...]:
             side = "missing"
         found.append(Ingredient(number.column, float(part.std()), side))
     for category in concept.categories:
-        part = weight * category_part(category, table.values(columns[category.column]))
+        part = weight * category_part(category, *table.codes(columns[category.column]))
         worst = sorted(category.levels, key=lambda entry: weight * entry.weight)
         levels = [str(e.level) for e in worst if weight * e.weight < 0][:2]
         if weight * category.missing < 0:

@@ -52,5 +52,5 @@ def _parts(patch: Patch, X: Any) -> tuple[float, dict[str, Floats]]:
     whole = merge(patch.concepts, patch.offset, patch.strength)
     table, by_name = Table.of(X), {c.name: c for c in patch.columns}
     parts = {n.column: number_part(n, table.values(by_name[n.column])) for n in whole.numbers}
-    parts |= {c.column: category_part(c, table.values(by_name[c.column])) for c in whole.categories}
+    parts |= {c.column: category_part(c, *table.codes(by_name[c.column])) for c in whole.categories}
     return whole.intercept, parts

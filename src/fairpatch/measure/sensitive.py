@@ -46,11 +46,10 @@ def _from_array(array: NDArray[Any]) -> dict[str, NDArray[Any]]:
 def factorize(column: NDArray[Any]) -> tuple[list[Value], NDArray[np.intp]]:
     """The distinct plain values of a column, and each row's position among them."""
     if column.dtype == object:
+        cells = column.tolist()
         first: dict[Any, int] = {}
-        inverse = np.fromiter(
-            (first.setdefault(plain(v), len(first)) for v in column), np.intp, len(column)
-        )
-        return list(first), inverse
+        code = {raw: first.setdefault(plain(raw), len(first)) for raw in dict.fromkeys(cells)}
+        return list(first), np.fromiter(map(code.__getitem__, cells), np.intp, len(cells))
     raw, inverse = np.unique(column, return_inverse=True)
     return [plain(value) for value in raw], inverse
 

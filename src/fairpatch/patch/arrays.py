@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch.measure.sensitive import factorize
+from fairpatch.measure.sensitive import Value
 from fairpatch.patch.parts import CategoryWeight, Column, Concept, NumberWeight
 from fairpatch.patch.table import Table
 
@@ -23,18 +23,20 @@ def activation(concept: Concept, columns: Sequence[Column], X: Any) -> Floats:
     for number in concept.numbers:
         total += number_part(number, table.values(by_name[number.column]))
     for category in concept.categories:
-        total += category_part(category, table.values(by_name[category.column]))
+        total += category_part(category, *table.codes(by_name[category.column]))
     return total
 
 
 def number_part(part: NumberWeight, values: Floats) -> Floats:
     """What a number adds to a concept, row by row."""
-    gap = ~(values <= LARGEST)  # NaN, and infinity with it
-    return np.where(gap, part.missing, part.coefficient * np.where(gap, 0.0, values))
+    with np.errstate(invalid="ignore", over="ignore"):
+        weighed, total = np.asarray(part.coefficient * values), values.sum()
+    if not total <= LARGEST:  # NaN, and infinity with it, in some row
+        weighed[~(values <= LARGEST)] = part.missing
+    return weighed
 
 
-def category_part(part: CategoryWeight, values: NDArray[Any]) -> Floats:
+def category_part(part: CategoryWeight, levels: list[Value], code: NDArray[np.intp]) -> Floats:
     """What a category adds to a concept, row by row."""
     weights = {entry.level: entry.weight for entry in part.levels} | {None: part.missing}
-    found, code = factorize(values)
-    return np.array([weights.get(value, part.other) for value in found] or [0.0])[code]
+    return np.array([weights.get(level, part.other) for level in levels] or [0.0])[code]

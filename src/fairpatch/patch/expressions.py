@@ -9,7 +9,7 @@ import narwhals as nw
 
 from fairpatch.patch.arrays import LARGEST
 from fairpatch.patch.model import Patch
-from fairpatch.patch.parts import CategoryWeight, NumberWeight, merge
+from fairpatch.patch.parts import CategoryWeight, Concept, NumberWeight, merge
 
 EDGE = 1e-6
 """Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
@@ -26,9 +26,7 @@ def ratio_expr(patch: Patch) -> nw.Expr:
     >>> nw.from_native(pl.DataFrame({"a": [1.0, None]})).select(r=ratio_expr(patch))["r"].to_list()
     [3.0, -1.0]
     """
-    whole = merge(patch.concepts, patch.offset, patch.strength)
-    parts = [*map(_number, whole.numbers), *map(_category, whole.categories)]
-    return reduce(lambda a, b: a + b, parts, nw.lit(1.0 + whole.intercept))
+    return _sum(merge(patch.concepts, patch.offset, patch.strength), 1.0)
 
 
 def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
@@ -64,6 +62,26 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     elif patch.direction == "demote_only":
         g = nw.when(p <= patch.cutoff).then(p).otherwise(g)
     return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(g)
+
+
+def reason_expr(patch: Patch) -> nw.Expr:
+    """The name of the concept that pushes the ratio down most.
+
+    r - 1 = strength * (offset + sum_j v_j c_j), and every c_j has mean 0 on the training rows: so
+    v_j c_j is what concept j adds for this person beyond the average one.
+    """
+    pushes = [_sum(merge([concept], 0.0, patch.strength)) for concept in patch.concepts]
+    found = nw.lit(None, nw.String)
+    for concept, own in reversed([*zip(patch.concepts, pushes, strict=True)]):
+        others = [own <= other for other in pushes if other is not own]
+        first = reduce(lambda a, b: a & b, others, own < 0)
+        found = nw.when(first).then(nw.lit(concept.name)).otherwise(found)
+    return found
+
+
+def _sum(concept: Concept, start: float = 0.0) -> nw.Expr:
+    parts = [*map(_number, concept.numbers), *map(_category, concept.categories)]
+    return reduce(lambda a, b: a + b, parts, nw.lit(start + concept.intercept))
 
 
 def _number(part: NumberWeight) -> nw.Expr:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from fairpatch.patch.migrate import migrated
 from fairpatch.patch.model import Patch
 
 MAX_BYTES = 50_000_000
@@ -38,12 +39,12 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def load(path: str | Path) -> Patch:
-    """Read a patch, checked against the schema."""
+    """Read a patch, of any version so far, checked against the schema."""
     path = Path(path)
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"{path} is larger than {MAX_BYTES:,} bytes: not a patch")
     try:
-        return Patch.model_validate_json(path.read_bytes())
+        return Patch.model_validate_json(migrated(path.read_bytes()))
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, p['loc'])) or 'file'}: {p['msg']}" for p in error.errors()[:5]

@@ -7,6 +7,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch.measure.sensitive import Value, factorize, plain
 from fairpatch.patch.parts import Column, Kind
 
 
@@ -62,6 +63,15 @@ class Table:
         if column.kind == "number":
             return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
         return np.asarray(series.to_numpy(), object)
+
+    def codes(self, column: Column) -> tuple[list[Value], NDArray[np.intp]]:
+        """The distinct plain values of a category, and each row's position among them."""
+        if self.array is None and column.name in self.frame.columns:
+            native = self.frame[column.name].to_native()
+            if hasattr(native, "factorize"):  # pandas has it in C
+                code, levels = native.factorize()
+                return [*map(plain, levels), None], np.asarray(code, np.intp)  # -1: the last
+        return factorize(self.values(column))
 
 
 def _kind(name: str, dtype: Any) -> Kind:

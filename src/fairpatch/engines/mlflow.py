@@ -1,0 +1,116 @@
+"""A patch in MLflow: a pyfunc model that serves an ONNX graph, and a run's figures and files.
+
+What is served needs neither fairpatch nor torch on the server: ``mlflow_served.py`` goes with the
+model as text, and no pickle is written or read.
+"""
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairpatch._extras import need
+from fairpatch.engines.onnx import SCORE, merged_graph, patch_graph, save_graph
+from fairpatch.measure.sensitive import plain
+from fairpatch.patch import Patch, save
+from fairpatch.patch.table import Table
+
+SERVED = ("mlflow", "numpy", "onnxruntime", "pandas")
+"""What the server needs."""
+
+
+def save_model(patch: Patch, X: Any, path: str | Path, *, model: Any = None) -> Path:
+    """Write an MLflow model to a folder; ``mlflow models serve -m FOLDER`` serves it.
+
+    With ``model``, the base model is inside: columns in, patched decisions out. Without it, the
+    base model's probability is one more column, ``fairpatch_base_score``. ``X``, some rows of the
+    data, gives the columns' types; none of them is stored.
+    """
+    with _parts(patch, X, model) as parts:
+        need("mlflow.pyfunc", extra="mlflow").save_model(path=str(path), **parts)
+    return Path(path)
+
+
+def log_model(patch: Patch, X: Any, *, model: Any = None, name: str = "fairpatch") -> Any:
+    """Log the model to MLflow's active run; gives its ModelInfo."""
+    with _parts(patch, X, model) as parts:
+        return need("mlflow.pyfunc", extra="mlflow").log_model(name=name, **parts)
+
+
+def log_run(folder: str | Path) -> None:
+    """Log a run's folder to MLflow's active run: figures, settings, and every file of it."""
+    mlflow, folder = need("mlflow", extra="mlflow"), Path(folder)
+    review = json.loads((folder / "review.json").read_text(encoding="utf-8"))
+    mlflow.log_metrics(_figures(review))
+    asked = review["asked"]
+    mlflow.log_params({"target": asked["text"], "direction": asked["direction"]})
+    certificate = review.get("certificate") or {}
+    mlflow.set_tags({"fairpatch.certificate": certificate.get("word", "none")})
+    mlflow.log_artifacts(str(folder), artifact_path="fairpatch")
+
+
+def _figures(review: dict[str, Any]) -> dict[str, float]:
+    """What a list of runs is sorted by: changes, accuracy, and each requirement."""
+    verdict = review["verdict"]
+    found = {"people": review["people"], "change_rate": verdict["change"]["change_rate"]}
+    estimates = {"accuracy": verdict["accuracy"]}
+    for entry in verdict["requirements"]:
+        estimates[f"{entry['name']} of {entry['feature']}"] = entry
+    for name, entry in estimates.items():
+        for when in ("before", "after"):
+            if entry[when]["value"] is not None:
+                found[_key(f"{name} {when}")] = entry[when]["value"]
+    return {k: float(v) for k, v in found.items() if v is not None}
+
+
+def _key(name: str) -> str:
+    """A name as MLflow allows it."""
+    return "".join(c if c.isalnum() or c in "_-. /" else "_" for c in name)
+
+
+@contextmanager
+def _parts(patch: Patch, X: Any, model: Any) -> Iterator[dict[str, Any]]:
+    models = need("mlflow.models", extra="mlflow")
+    graph = patch_graph(patch) if model is None else merged_graph(patch, model, X)
+    with tempfile.TemporaryDirectory() as folder:
+        files = Path(folder)
+        save_graph(graph, files / "graph.onnx")
+        save(patch, files / "patch.json")
+        example = _average_person(graph, X)
+        code = import_module("fairpatch.engines.mlflow_served")  # imports mlflow itself
+        served = code.Patched(str(files / "graph.onnx"))
+        yield {
+            "python_model": code.__file__,
+            "artifacts": {name: str(files / name) for name in ("graph.onnx", "patch.json")},
+            "signature": models.infer_signature(example, served.frame(example)),
+            "input_example": example,
+            "pip_requirements": [f"{name}=={version(name)}" for name in SERVED],
+            "metadata": {"fairpatch": {"cutoff": patch.cutoff, "direction": patch.direction}},
+        }
+
+
+def _average_person(graph: Any, X: Any) -> Any:
+    """One made-up row: medians and the most frequent levels. A real person's would be a leak."""
+    pandas = need("pandas", extra="mlflow")
+    held = Table.of(X)
+    row: dict[str, list[Any]] = {}
+    kinds = {column.name: column for column in held.columns()}
+    for entry in graph.graph.input:
+        if entry.name == SCORE:
+            row[entry.name] = [0.5]
+            continue
+        values = held.values(kinds[entry.name])
+        if kinds[entry.name].kind == "number":
+            known = values[~np.isnan(values)]
+            row[entry.name] = [float(np.median(known)) if len(known) else 0.0]
+        else:
+            common = Counter(str(v) for v in map(plain, values) if v is not None).most_common(1)
+            row[entry.name] = [common[0][0] if common else ""]
+    return pandas.DataFrame(row)

@@ -1,0 +1,44 @@
+"""What an MLflow server runs: an ONNX graph on a frame. Copied into the model as it stands."""
+
+from typing import Any
+
+import mlflow
+import numpy as np
+import onnxruntime
+import pandas as pd
+from mlflow.pyfunc.model import PythonModel
+
+
+class Patched(PythonModel):
+    """Columns in; ratio, patched score and decision out."""
+
+    def __init__(self, graph: str | None = None) -> None:
+        self.session: Any = None if graph is None else _session(graph)
+
+    def load_context(self, context: Any) -> None:
+        """Open the graph that lies beside this file."""
+        self.session = _session(context.artifacts["graph.onnx"])
+
+    def predict(self, context: Any, model_input: pd.DataFrame, params: Any = None) -> pd.DataFrame:  # noqa: ARG002
+        """One row a person."""
+        return self.frame(model_input)
+
+    def frame(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Run the graph; a gap is NaN in numbers and the empty string in text."""
+        feed = {}
+        for entry in self.session.get_inputs():
+            column = table[entry.name]
+            if "string" in entry.type:
+                feed[entry.name] = column.astype(object).where(column.notna(), "").to_numpy(object)
+            else:
+                feed[entry.name] = column.to_numpy(np.float64)
+        names = [output.name for output in self.session.get_outputs()]
+        found = self.session.run(names, {k: v[:, None] for k, v in feed.items()})
+        return pd.DataFrame({k: v[:, 0] for k, v in zip(names, found, strict=True)})
+
+
+def _session(path: str) -> Any:
+    return onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+
+
+mlflow.models.set_model(Patched())

@@ -1,0 +1,30 @@
+"""Older patch files, brought to today's version step by step: a signed patch stays readable."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from pydantic_core import from_json
+
+CURRENT = 1
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""By version: what makes of a file of that version one of the next."""
+
+
+def migrated(text: bytes) -> bytes:
+    """A patch file's text as today's version has it; what is no patch is left to the schema."""
+    try:
+        data = from_json(text)
+    except ValueError:
+        return text
+    version = data.get("version") if isinstance(data, dict) else None
+    if not isinstance(version, int) or version == CURRENT or version < 1:
+        return text
+    if version > CURRENT:
+        raise ValueError(
+            f"the patch has format version {version}, this fairpatch reads up to {CURRENT}: it "
+            "was written by a newer one; upgrade with: pip install -U fairpatch"
+        )
+    for step in range(version, CURRENT):
+        data = {**STEPS[step](data), "version": step + 1}
+    return json.dumps(data).encode()
