@@ -2,9 +2,9 @@
 PYTHON ?= python
 PYTEST = $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: check check-slow format lint types layers test constraints paper
+.PHONY: docs spelling scale check check-slow format lint types layers test constraints paper
 
-check: lint types layers test
+check: lint types layers spelling test docs
 
 format:
 	$(PYTHON) -m ruff format .
@@ -23,9 +23,21 @@ layers:
 test:
 	$(PYTEST)
 
+spelling:
+	codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs src tests
+
+# The site in build/docs; its examples run, and warnings are errors.
+docs:
+	MPLBACKEND=agg $(PYTHON) -m sphinx -W --keep-going -q -b html docs build/docs
+
+# Tables of 100 million rows, and Spark with executors that are killed: half an hour, 20 GB.
+scale:
+	$(PYTHON) -m fairpatch.bench scale --out build/scale
+	$(PYTEST) -m cluster
+
 # What takes minutes or a large package: pip install -c constraints.txt -e '.[test-slow]' first.
 check-slow:
-	$(PYTEST) -m slow
+	$(PYTEST) -m "slow and not cluster"
 
 # The whole paper, with its journal in build/paper: goes on where it was stopped.
 paper:

@@ -12,6 +12,8 @@ settings.load_profile("fairpatch")
 
 ROOT = Path(__file__).parent
 SHARED = ROOT.parent / "shared" / "data"
+# Scripts of the site: Sphinx runs them.
+collect_ignore_glob = ["docs/*.py", "docs/examples/*", "docs/gallery/*"]
 NO_DATA = "needs the real data sets: set FAIRPATCH_DATA to their folder (see CONTRIBUTING.md)"
 
 

@@ -112,7 +112,8 @@ class BaseModel:
         if self.score_column is None:
             raise TypeError(
                 "a table in an engine needs f as the name of its score column, "
-                f"got {type(self.estimator).__name__}: score the table first"
+                f"got {type(self.estimator).__name__}: score the table first, see "
+                "fairpatch.engines.scoring"
             )
         score = nw.col(self.score_column).cast(nw.Float64)
         # Engines order NaN above every number, so that NaN > t would be an approval.

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -24,7 +25,9 @@ from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.certificate import certify as judge
 from fairpatch.choose.choice import certify_choice, choose
 from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.parts import Parts, in_memory
 from fairpatch.choose.rows import Rows
+from fairpatch.choose.table_parts import TableParts, count_patches
 from fairpatch.choose.target import Target
 from fairpatch.learn.problem import Direction, Fairness, Grid, Settings
 from fairpatch.learn.progress import ProgressBar
@@ -32,7 +35,7 @@ from fairpatch.learn.train import Callback
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.sensitive import named_columns
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.table import Table
+from fairpatch.patch.table import Table, is_engine_table
 
 Floats = NDArray[np.float64]
 
@@ -187,13 +190,16 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sensitive_features: Any = None,
         sample_weight: Any = None,
         change_cost: Any = None,
+        key: str | None = None,
     ) -> Self:
         """Learn the patch.
 
         Parameters
         ----------
-        X : frame or array
-            Raw columns: numbers, booleans, strings; gaps are fine.
+        X : frame or array, or a table in an engine
+            Raw columns: numbers, booleans, strings; gaps are fine. A DuckDB relation, a PySpark or
+            Ibis table stays where it is: y, sensitive_features and key are names of its columns, f
+            is one of them too, and only counts and a sample of ``max_rows`` rows are fetched.
         y : labels of two classes.
         sensitive_features : frame, series, dict or array
             Any number of features of any number of values; gaps are fine. Needed where
@@ -202,6 +208,9 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             For learning. Choosing and certifying count people, each of them once.
         change_cost : numbers, optional
             How dear a changed decision is in each row, relative to the others.
+        key : str, for a table in an engine
+            A column of whole numbers that tells rows apart: by its hash they are parted and
+            sampled, the same rows on every engine.
         """
         _check(self)
         for name in (
@@ -213,6 +222,8 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ):  # of an earlier fit
             if hasattr(self, name):
                 delattr(self, name)
+        if is_engine_table(X):
+            return self._fit_table(X, y, sensitive_features, key)
         X = _read(self, X, reset=True)
         labels = self._encode_labels(y)
         n = Table.of(X).rows
@@ -227,22 +238,46 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         rows = Rows(X, labels, sensitive_features, sample_weight, change_cost)
         seed = _seed(self.random_state)
+        if self.target is None:
+            return self._fit_lambdas(rows.sample(self.max_rows, seed), seed)
+        parts = in_memory(rows, self._base_logits, self.splits, self.max_rows, seed)
+        return self._fit_target(self.target, parts, seed)
+
+    def _fit_table(self, table: Any, y: Any, sensitive_features: Any, key: str | None) -> Self:
+        """Fit to a table that stays in its engine."""
+        features = [sensitive_features] if isinstance(sensitive_features, str) else (
+            sensitive_features
+        )  # fmt: skip
+        names = [y, key, *(features or [None])]
+        if not isinstance(self.estimator, str) or not all(isinstance(n, str) for n in names):
+            raise TypeError(
+                "for a table in an engine, the estimator, y, key and sensitive_features must be "
+                "names of its columns: Commod('score').fit(table, 'y', sensitive_features=['sex'], "
+                "key='id'). A model is turned into a score column by fairpatch.engines.scoring"
+            )
+        seed = _seed(self.random_state)
+        base = BaseModel(self.estimator, self.cutoff)
+        rows = TableParts(table, str(key), y, tuple(features), base, self.splits, seed)
+        self.classes_ = np.array([0, 1])
         if self.target is not None:
-            return self._fit_target(self.target, rows, seed)
+            parts = rows.parts(self.max_rows)
+            _read(self, parts.learn.X, reset=True)
+            return self._fit_target(self.target, parts, seed)
+        (learn,) = replace(rows, shares=(1.0, 0.0, 0.0)).samples((0,), self.max_rows)
+        _read(self, learn.X, reset=True)
+        return self._fit_lambdas(learn, seed)
+
+    def _fit_lambdas(self, rows: Rows, seed: int) -> Self:
+        """Learn one patch, for the lambdas that are given."""
         grid = Grid.of((self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (seed,))
-        rows = rows.sample(self.max_rows, seed)
         encoder = self._prepare(rows, self.exclude)
         candidates = self._train(rows, encoder, grid, self.fairness, self.direction, seed)
         self.patch_ = candidates.patch(0)
         return self
 
-    def _fit_target(self, target: Target, rows: Rows, seed: int) -> Self:
-        """Train a frontier, choose on other rows, certify on rows that nothing has seen.
-
-        Only learning makes do with a sample; choosing and certifying take every row they have.
-        """
-        learn, select, certify = rows.split(self.splits, seed)
-        learn = learn.sample(self.max_rows, seed)
+    def _fit_target(self, target: Target, parts: Parts, seed: int) -> Self:
+        """Train a frontier, choose on other rows, certify on rows that nothing has seen."""
+        learn, select = parts.learn, parts.select
         grid = self.grid or Grid.of(ratio=(0.3, 1.0), seeds=(seed,))
         encoder = self._prepare(learn, (*self.exclude, *target.exclude))
         if target.max_columns is not None:  # learn with all, keep the strongest, learn again
@@ -255,14 +290,15 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         candidates = Candidates.join(
             [self._train(learn, encoder, grid, target.fairness, d, seed) for d in directions]
         )
-        self.frontier_ = Frontier.trace(candidates, select, self.base_.logits(select.X), learn)
+        self.frontier_ = Frontier.trace(
+            candidates, select, self.base_.logits(select.X), learn, parts.selected
+        )
         ladder = choose(self.frontier_, target)
         self.choice_ = self.fewest_ = ladder[-1]
         self.certificate_ = None
-        if len(certify):
-            f_logit = self.base_.logits(certify.X)
+        if parts.certify is not None:
             self.choice_, self.certificate_ = certify_choice(
-                ladder, candidates, target, certify, f_logit
+                ladder, candidates, target, parts.certify
             )
         self.patch_ = candidates.patch(self.choice_.model).with_strength(self.choice_.strength)
         return self
@@ -308,13 +344,22 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def certify(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Any = None
     ) -> Certificate:
-        """Judge the fitted patch against a target on rows that it has not seen."""
-        X = self._checked(X)
+        """Judge the fitted patch against a target on rows that it has not seen.
+
+        A table in an engine is counted there: y and sensitive_features are names of its columns.
+        """
         target = target or self.target
         if target is None:
             raise ValueError(
                 "there is no target: give one, certify(..., target=Target(p_rule=0.8))"
             )
+        check_is_fitted(self, "patch_")
+        if is_engine_table(X):
+            (counts,) = count_patches(
+                X, [self.patch_], self.base_, y=y, sensitive_features=sensitive_features
+            )
+            return judge(counts, target)
+        X = self._checked(X)
         labels = self.labels_of(y)
         f_logit = self.base_.logits(X)
         counts = Counts.from_arrays(
@@ -387,6 +432,10 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"y has the labels {list(self.classes_)}, the estimator was fitted on {list(known)}"
             )
         return np.asarray(target, np.int64)
+
+    def _base_logits(self, X: Any) -> Floats:
+        """f_logit by the base model as it is when asked: it may be fitted on the first part."""
+        return self.base_.logits(X)
 
     def _base(self, encoder: Encoder, rows: Rows) -> BaseModel:
         if self.estimator is not None:

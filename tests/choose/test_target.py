@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import chain, repeat
 
 import numpy as np
 import pytest
@@ -259,7 +260,7 @@ def test_a_patch_of_few_columns_can_be_asked_for(people):
 
 def test_a_failed_sequence_certifies_nothing(people, monkeypatch):
     """Fixed-sequence testing ends at the first failure, even if a weaker choice would pass."""
-    words = iter(["too few data", "certified", "certified"])
+    words = chain(["too few data"], repeat("certified"))
 
     def judged(counts, target):
         found = certify(counts, target)

@@ -1,16 +1,29 @@
-"""python -m fairpatch.bench paper | beyond | cost | speed | stack | ten | target | certificate."""
+"""The experiments: the paper, beyond it, and what things cost. One verb each."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from fairpatch.bench import beyond, certificate, cost, reproduction, speed, stack, target, ten
+from fairpatch.bench import (
+    beyond,
+    certificate,
+    cost,
+    curve,
+    reproduction,
+    scale,
+    speed,
+    stack,
+    target,
+    ten,
+)
 
 EXPERIMENTS = {
     "paper": reproduction,
     "beyond": beyond,
     "cost": cost,
+    "curve": curve,
+    "scale": scale,
     "speed": speed,
     "stack": stack,
     "ten": ten,
@@ -35,6 +48,9 @@ def main(argv: list[str] | None = None) -> int:
     verbs["beyond"].add_argument("--problems", nargs="+", choices=list(beyond.PROBLEMS))
     verbs["beyond"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
     verbs["cost"].add_argument("--rows", type=int)
+    verbs["curve"].add_argument("--seeds", type=int)
+    verbs["scale"].add_argument("--rows", type=int)
+    verbs["scale"].add_argument("--out", type=Path, help="folder of the generated tables")
     verbs["speed"].add_argument("--datasets", nargs="+")
     verbs["stack"].add_argument("--dataset", choices=["law_school", "compas"])
     verbs["stack"].add_argument("--models", type=int)

@@ -1,5 +1,6 @@
 """The choice: the patch that meets the target with the fewest changes, or an honest no."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.rows import Rows
 from fairpatch.choose.target import WORDS, Target
 from fairpatch.measure.blind import fewest_blind
 from fairpatch.measure.bounds import (
@@ -21,6 +21,7 @@ from fairpatch.measure.bounds import (
     fewest_for_tpr_gap,
 )
 from fairpatch.measure.counts import Counts
+from fairpatch.patch import Patch
 
 FEWEST = {
     "p_rule": fewest_for_p_rule,
@@ -84,7 +85,7 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     certification may have to fall back on. Raises where no patch meets the target.
     """
     by_feature = {feature: frontier.counts.by(feature) for feature in frontier.counts.features}
-    known, blind = fewest(target, by_feature, frontier.q, frontier.f_logit > 0)
+    known, blind = fewest(target, by_feature, frontier.q, frontier.f_logit > 0, frontier.weight)
     ladder: list[Choice] = []
     for margin in MARGINS:
         found = options(frontier, target.inside(margin) if margin else target)
@@ -92,54 +93,53 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
             continue
         keys = {"changes": lambda c: c.change_rate, "accuracy": lambda c: -c.accuracy}
         best = min(found, key=lambda c: tuple(keys[p](c) for p in target.prefer))
-        if not ladder or best != ladder[-1]:
+        if not ladder or (best.model, best.strength) != (ladder[-1].model, ladder[-1].strength):
             ladder.append(best)
     if not ladder:
         raise TargetNotReachedError(_nearest(frontier, target))
-    return [replace(choice, bound=known, blind=blind) for choice in ladder]
+    return [
+        replace(
+            c, bound=known, blind=blind, displacement=frontier.displacement(c.model, c.strength)
+        )
+        for c in ladder
+    ]
 
 
 def certify_choice(
     ladder: list[Choice],
     candidates: Candidates,
     target: Target,
-    rows: Rows,
-    f_logit: NDArray[np.float64],
+    count: Callable[[list[Patch]], list[Counts]],
 ) -> tuple[Choice, Certificate]:
     """The weakest choice that is certified, and its certificate.
 
     The ladder was fixed on the selection rows, and is tested from its safest end until one fails
     (fixed-sequence testing): however many are tried, the chance of certifying a patch that violates
     the target stays below 1 - confidence. If not even the safest is certified, the choice that
-    meets the target with the fewest changes stands, with its own verdict.
+    meets the target with the fewest changes stands, with its own verdict. ``count`` gives every
+    patch's counts on rows that nothing else has seen.
     """
-
-    def judge(choice: Choice) -> Certificate:
-        patch = candidates.patch(choice.model).with_strength(choice.strength)
-        counts = Counts.from_arrays(
-            decision=f_logit > 0,
-            new_decision=patch.decide(rows.X, f_logit),
-            y=rows.y,
-            sensitive_features=rows.sensitive_features,
-        )
-        return certify(counts, target)
-
+    patches = [candidates.patch(c.model).with_strength(c.strength) for c in ladder]
+    certificates = [certify(counts, target) for counts in count(patches)]
     best = None
-    for choice in ladder:
-        certificate = judge(choice)
+    for choice, certificate in zip(ladder, certificates, strict=True):
         if certificate.word != "certified":
             break
         best = choice, certificate
     if best:
         return best
     # The sequence has failed: a further test at full level could not certify any more.
-    last = judge(ladder[-1])
+    last = certificates[-1]
     words = [replace(v, word="too few data") if v.word == "certified" else v for v in last.verdicts]
     return ladder[-1], replace(last, verdicts=tuple(words)) if last.word == "certified" else last
 
 
 def fewest(
-    target: Target, counts: dict[str, Counts], q: dict[str, Floats], decided: NDArray[np.bool_]
+    target: Target,
+    counts: dict[str, Counts],
+    q: dict[str, Floats],
+    decided: NDArray[np.bool_],
+    weight: Floats | None = None,
 ) -> tuple[Bound | None, float | None]:
     """The fewest changes for the target on some rows: with S known, and without reading it.
 
@@ -157,10 +157,13 @@ def fewest(
             if chance is None:
                 continue
             if requirement.name == "p_rule":
-                blind.append(fewest_blind(chance, decided, requirement.limit, direction=way))
+                limit = requirement.limit
+                blind.append(fewest_blind(chance, decided, limit, direction=way, weight=weight))
             elif requirement.name == "demographic_parity_difference":
                 slack = requirement.limit
-                blind.append(fewest_blind(chance, decided, 1.0, slack=slack, direction=way))
+                blind.append(
+                    fewest_blind(chance, decided, 1.0, slack=slack, direction=way, weight=weight)
+                )
     most = max((b for b in known if b), key=lambda b: b.changes, default=None)
     expected = [b for b in blind if b is not None]
     if most is None or not expected:
@@ -171,15 +174,19 @@ def fewest(
 def options(frontier: Frontier, target: Target) -> list[Choice]:
     """Each candidate at the first strength that meets the target.
 
-    Changes and displacement only grow along a dial, so that is its best one.
+    Changes and displacement only grow along a dial, so that is its best one. Displacement is worked
+    out where the target limits it, and NaN elsewhere: it is a pass over all rows for each.
     """
     found = []
     for m in range(len(frontier.paths)):
         met = np.flatnonzero(frontier.met(m, target))
         if len(met):
             found.append(_option(frontier, m, int(met[0]), target))
-    most = np.inf if target.max_displacement is None else target.max_displacement
-    return [option for option in found if option.displacement <= most]
+    most = target.max_displacement
+    if most is None:
+        return found
+    moved = [replace(o, displacement=frontier.displacement(o.model, o.strength)) for o in found]
+    return [option for option in moved if option.displacement <= most]
 
 
 def _option(frontier: Frontier, m: int, k: int, target: Target) -> Choice:
@@ -190,7 +197,7 @@ def _option(frontier: Frontier, m: int, k: int, target: Target) -> Choice:
         strength=float(first.strength[k]),
         change_rate=float(first.change_rate[k]),
         accuracy=float(first.accuracy[k]),
-        displacement=frontier.displacement(m, float(first.strength[k])),
+        displacement=np.nan,
         metrics={
             feature: {r.name: float(r.values(path)[k]) for r in target.fairness_requirements}
             for feature, path in by_feature.items()
@@ -202,7 +209,7 @@ def _nearest(frontier: Frontier, target: Target) -> str:
     """What could be had instead, in each direction."""
     advice = []
     if target.max_displacement is not None:
-        moved = [o.displacement for o in options(frontier, replace(target, max_displacement=None))]
+        moved = [o.displacement for o in options(frontier, replace(target, max_displacement=1.0))]
         if moved:
             nearest = np.ceil(min(moved) * 1000) / 1000
             return (

@@ -16,6 +16,8 @@ from fairpatch.patch.model import Direction, untouched
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Counted = NDArray[Any]
+"""Whole numbers, or floats where rows have weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +31,17 @@ class Path:
     positive : decisions of 1 by group and label, (stretches, groups, 2).
     size : people by group and label, (groups, 2).
     changed : changed decisions, (stretches,).
+
+    With weights, each row counts for so many people.
     """
 
     start: Floats
     strength: Floats
-    positive: Ints
-    size: Ints
-    changed: Ints
-    people: int
-    correct: Ints
+    positive: Counted
+    size: Counted
+    changed: Counted
+    people: float
+    correct: Counted
 
     def at(self, strength: Any) -> Any:
         """The stretch that a strength, or each of several, lies in."""
@@ -93,6 +97,7 @@ def trace(
     *,
     direction: Direction = "both",
     most: float = np.inf,
+    weight: Floats | None = None,
 ) -> Path:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
 
@@ -112,17 +117,19 @@ def trace(
     ahead = np.append(ends[1:], min(most, 2 * ends[-1] + 1)) if len(ends) else np.empty(0)
     strength = np.append(0.0, (ends + ahead) / 2)
 
-    step = np.where(approved, -1, 1)  # a change takes an approval away, or gives one
-    positive = np.zeros((len(strength), n_groups, 2), np.int64)
-    size = np.zeros((n_groups, 2), np.int64)
+    w: Counted = np.ones(len(y), np.int64) if weight is None else weight
+    step = np.where(approved, -w, w)  # a change takes an approval away, or gives one
+    positive = np.zeros((len(strength), n_groups, 2), w.dtype)
+    size = np.zeros((n_groups, 2), w.dtype)
     for g in range(n_groups):
         for label in (0, 1):
             here = (group == g) & (y == label)
-            size[g, label] = here.sum()
+            size[g, label] = w[here].sum()
             moves = np.where(here[order], step[order], 0).cumsum()[last]
-            positive[:, g, label] = (here & approved).sum() + np.append(0, moves)
-    gained = np.where((y == 1) == approved, -1, 1)[order].cumsum()[last]
-    correct = ((y == 1) == approved).sum() + np.append(0, gained)
-    changed = np.append(0, np.flatnonzero(last) + 1)
+            positive[:, g, label] = w[here & approved].sum() + np.append(0, moves)
+    right = (y == 1) == approved
+    gained = np.where(right, -w, w)[order].cumsum()[last]
+    correct = w[right].sum() + np.append(0, gained)
+    changed = np.append(0, w[order].cumsum()[last])
     start = np.append(0.0, ends)
-    return Path(start, strength, positive, size, changed, len(y), correct)
+    return Path(start, strength, positive, size, changed, float(w.sum()), correct)

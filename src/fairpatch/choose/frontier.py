@@ -38,36 +38,47 @@ class Frontier:
     """Of f's decisions, for the bounds."""
     q: dict[str, Floats]
     """P(S = the second value | x) of each feature of two values, for the blind bound."""
+    weight: Floats | None = None
+    """For how many people each row stands, where the rows are a sample."""
 
     @classmethod
     def trace(
-        cls, candidates: Candidates, rows: Rows, f_logit: Floats, learned: Rows | None = None
+        cls,
+        candidates: Candidates,
+        rows: Rows,
+        f_logit: Floats,
+        learned: Rows | None = None,
+        counts: Counts | None = None,
     ) -> "Frontier":
         """Follow every candidate's dial on rows that it was not trained on.
 
-        ``learned``, the rows that it was trained on, serve to estimate P(S|x).
+        ``learned``, the rows that it was trained on, serve to estimate P(S|x). ``counts`` are of
+        f's decisions for everybody, where the rows are a sample with weights.
         """
         names, s = codes(rows.sensitive_features, len(rows))
-        counts = Counts.from_arrays(
+        counts = counts or Counts.from_arrays(
             decision=f_logit > 0, y=rows.y, sensitive_features=rows.sensitive_features
         )
+        weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
         ratios = candidates.ratio(rows.X)
         paths = [
             {
-                name: trace(r, f_logit, rows.y, group, direction=direction, most=STRONGEST)
+                name: trace(
+                    r, f_logit, rows.y, group, direction=direction, most=STRONGEST, weight=weight
+                )
                 for name, group in zip(names, s.T, strict=True)
             }
             for r, direction in zip(ratios, candidates.directions, strict=True)
         ]
         q = group_probabilities(rows, candidates.encoder, learned)
-        return cls(candidates, paths, ratios, f_logit, counts, q)
+        return cls(candidates, paths, ratios, f_logit, counts, q, weight)
 
     def displacement(self, m: int, strength: float) -> float:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
         f, t = self.f_logit, float(logit(self.candidates.cutoff))
         moved = (1 + strength * (self.ratios[m] - 1)) * f
         moved = np.where(untouched(self.candidates.directions[m], f), f, moved)
-        return displacement(expit(f + t), expit(moved + t))
+        return displacement(expit(f + t), expit(moved + t), self.weight)
 
     def met(self, m: int, target: Target, *, changes: bool = True) -> NDArray[np.bool_]:
         """Along candidate m's dial: where the target is met."""

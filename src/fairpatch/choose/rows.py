@@ -40,10 +40,7 @@ class Rows:
 
     def split(self, shares: tuple[float, float, float], seed: int) -> tuple["Rows", "Rows", "Rows"]:
         """Rows to learn from, to choose on and to certify on: every group and label in each."""
-        if len(shares) != 3 or min(shares) < 0 or 0 in shares[:2] or abs(sum(shares) - 1) > 1e-9:
-            raise ValueError(
-                f"splits must be three shares that sum to 1, the first two above 0; got {shares!r}"
-            )
+        check_shares(shares)
         _, s = codes(self.sensitive_features, len(self))
         _, stratum = np.unique(np.column_stack([s, self.y]), axis=0, return_inverse=True)
         random = np.random.default_rng(seed)
@@ -54,6 +51,14 @@ class Rows:
         part = np.searchsorted(np.cumsum(shares)[:2], place, side="right")
         learn, select, certify = (self.take(np.flatnonzero(part == k)) for k in range(3))
         return learn, select, certify
+
+
+def check_shares(shares: tuple[float, float, float]) -> None:
+    """Say what is wrong with splits."""
+    if len(shares) != 3 or min(shares) < 0 or 0 in shares[:2] or abs(sum(shares) - 1) > 1e-9:
+        raise ValueError(
+            f"splits must be three shares that sum to 1, the first two above 0; got {shares!r}"
+        )
 
 
 def codes(sensitive_features: Any, n: int) -> tuple[list[str], Ints]:

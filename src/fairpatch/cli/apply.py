@@ -8,24 +8,27 @@ import typer
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import SOURCES, PatchFile, Reasons, Score
 from fairpatch.cli.run_folder import patch_path, score_of
-from fairpatch.cli.say import refuse, say
+from fairpatch.cli.say import progress, refuse, say
 
 
 def run(
     patch: PatchFile,
     data: Annotated[str, typer.Argument(help=SOURCES)],
-    out: Annotated[Path, typer.Argument(help="file to write: .parquet or .csv")],
+    out: Annotated[Path, typer.Argument(help="file.parquet, file.csv, or a folder")],
     score: Score = None,
     reasons: Reasons = False,
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
-    """Stream through DuckDB; the file appears when it is complete, never before."""
+    """Stream through DuckDB; a file appears when it is complete, never before."""
     from fairpatch.engines.tables import CHANGED, apply
     from fairpatch.patch import load
     from fairpatch.patch.file import whole_file
 
+    if not out.suffix:
+        _by_parts(patch, data, out, score, reasons=reasons)
+        return
     if out.suffix not in (".parquet", ".csv"):
-        refuse(f"{out.name}: expected a name that ends in .parquet or .csv")
+        refuse(f"{out.name}: expected a name that ends in .parquet or .csv, or a folder's")
     if out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or another name")
     source = tables.relation(data)
@@ -39,3 +42,17 @@ def run(
     written = tables.relation(str(out))
     rows, changed = written.aggregate(f'count(*), count(*) FILTER ("{CHANGED}")').fetchall()[0]
     say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({changed / max(rows, 1):.1%})")
+
+
+def _by_parts(patch: Path, data: str, out: Path, score: str | None, *, reasons: bool) -> None:
+    """A folder: one part for every file of the data; a stopped run goes on where it was."""
+    from fairpatch.engines.partitions import apply_files
+    from fairpatch.patch import load
+
+    done = apply_files(
+        load(patch_path(patch)), tables.files(data), out, score_of(patch, score),
+        read=tables.relation, with_reason=reasons, progress=progress("part"),
+    )  # fmt: skip
+    before = f"; {done.kept} parts were there already" if done.kept else ""
+    say(f"wrote {out}: {done.rows:,} rows in {done.parts} parts, {done.changed:,} decisions "
+        f"change ({done.changed / max(done.rows, 1):.1%}){before}")  # fmt: skip

@@ -43,6 +43,9 @@ class Config(BaseModel):
     trust_model: bool = Field(False, description="read a pickle or an MLflow model: can run code")
     exclude: list[str] = Field(default=[], description="columns that the patch must not read")
     ignore: list[str] = Field(default=[], description="columns that are no features, such as keys")
+    key: str | None = Field(
+        None, description="column of whole numbers: fit inside the engine, on tables of any size"
+    )
     cutoff: float = Field(0.5, description="decision 1 is a probability above this")
     target: TargetOptions = TargetOptions(p_rule=0.8)
     max_rows: int | None = Field(100_000, description="rows to learn from, at most")
@@ -53,7 +56,7 @@ class Config(BaseModel):
     @property
     def not_features(self) -> list[str]:
         """Columns that are kept from the patch."""
-        return [self.label, *self.sensitive, *self.ignore]
+        return [self.label, *self.sensitive, *self.ignore, *([self.key] if self.key else [])]
 
 
 def schema() -> str:

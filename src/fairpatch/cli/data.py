@@ -1,5 +1,6 @@
 """Data wherever it lies: files through DuckDB, databases through Ibis."""
 
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,18 @@ def relation(source: str) -> Any:
 def frame(source: str) -> Any:
     """The whole table in memory."""
     return in_memory(relation(source))
+
+
+def files(source: str) -> list[str]:
+    """The files of a folder or glob, or the one file or table."""
+    path = Path(source)
+    if path.is_dir():
+        found = sorted(map(str, path.rglob("*.parquet")))
+    elif any(sign in source for sign in "*?[") and "::" not in source:
+        found = sorted(glob(source, recursive=True))  # noqa: PTH207 may be absolute
+    else:
+        return [source]
+    return found or refuse(f"there is no file in {source!r}")
 
 
 def in_memory(table: Any) -> Any:

@@ -16,6 +16,7 @@ from fairpatch.cli.options import (
     Exclude,
     Ignore,
     Json,
+    Key,
     Label,
     Model,
     Score,
@@ -25,7 +26,12 @@ from fairpatch.cli.options import (
 from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, refuse, say, say_json
 
 if TYPE_CHECKING:
+    from fairpatch.choose.rows import Rows
     from fairpatch.cli.config import Config
+    from fairpatch.commod import Commod
+
+MOST = 50_000
+"""Rows of a large table that a review is made of; the certificate is of all of them."""
 
 
 def run(
@@ -37,6 +43,7 @@ def run(
     sensitive: Sensitive = None,
     exclude: Exclude = None,
     ignore: Ignore = None,
+    key: Key = None,
     cutoff: Cutoff = None,
     trust_model: TrustModel = None,
     p_rule: Annotated[float | None, typer.Option(help="P-Rule to reach")] = None,
@@ -56,7 +63,7 @@ def run(
 
     options = configs.read(
         config, data=data, label=label, score=score, model=model, sensitive=sensitive,
-        exclude=exclude, ignore=ignore, cutoff=cutoff, seed=seed, trust_model=trust_model,
+        exclude=exclude, ignore=ignore, key=key, cutoff=cutoff, seed=seed, trust_model=trust_model,
         target={"p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
                 "direction": direction},
     )  # fmt: skip
@@ -74,7 +81,6 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     """Do it, write the folder, and say what came of it."""
     from fairpatch.choose.choice import TargetNotReachedError
     from fairpatch.choose.frontier_file import save_frontier
-    from fairpatch.choose.rows import Rows
     from fairpatch.choose.target import Target
     from fairpatch.cli import config as configs
     from fairpatch.cli import run_folder
@@ -82,12 +88,9 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     from fairpatch.patch import save
     from fairpatch.patch.file import write_whole
 
-    table = tables.frame(options.data)
-    tables.need_columns(
-        table, [*options.not_features, *([options.score] if options.score else [])], options.data
-    )
-    X, y = table.drop(columns=options.not_features), table[options.label]
-    S = table[options.sensitive]
+    table = tables.relation(options.data)
+    wanted = [*options.not_features, *([options.score] if options.score else [])]
+    tables.need_columns(table, wanted, options.data)
     g = Commod(
         base_model(options),
         cutoff=options.cutoff,
@@ -100,7 +103,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
         progress=sys.stderr.isatty() and not quiet,
     )
     try:
-        g.fit(X, y, sensitive_features=S)
+        fresh, rows = _fit_in_engine(g, table, options) if options.key else _fit(g, table, options)
     except TargetNotReachedError as error:
         complain(str(error))
         return NOT_MET, {"met": False, "why": str(error)}
@@ -109,8 +112,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     save(g.patch_, out / "patch.json")
     save_frontier(g.frontier_, out / "frontier.json")
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
-    # Reviewed on the rows that certified it: neither learned from nor chosen on.
-    fresh = Rows(X, g.labels_of(y), S).split(g.splits, options.seed)[2]
+    # Reviewed on rows that certified it: neither learned from nor chosen on.
     review = g.review(
         fresh.X, g.classes_[fresh.y], sensitive_features=fresh.sensitive_features, refits=0
     )
@@ -121,7 +123,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     write_whole(
         out / "certificate.json", json_text.dumps(review.to_dict()["certificate"], indent=1)
     )
-    run_folder.seal(out, {"data": options.data, "rows": len(table), "certificate": word})
+    run_folder.seal(out, {"data": options.data, "rows": rows, "certificate": word})
     if not quiet:
         note(str(g.choice_))
         if g.choice_ != g.fewest_:
@@ -133,3 +135,32 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
     summary = {"met": True, "certificate": word, "change_rate": g.choice_.change_rate}
     return (REFUTED if word == "refuted" else MET), summary
+
+
+def _fit(g: "Commod", table: Any, options: "Config") -> tuple["Rows", int]:
+    """In memory; gives the rows that certified it, and how many rows there are."""
+    from fairpatch.choose.rows import Rows
+
+    frame = tables.in_memory(table)
+    X, y = frame.drop(columns=options.not_features), frame[options.label]
+    S = frame[options.sensitive]
+    g.fit(X, y, sensitive_features=S)
+    return Rows(X, g.labels_of(y), S).split(g.splits, options.seed)[2], len(frame)
+
+
+def _fit_in_engine(g: "Commod", table: Any, options: "Config") -> tuple["Rows", int]:
+    """The table stays where it is; gives a plain sample of the rows that certified it."""
+    import narwhals as nw
+
+    from fairpatch.base import BaseModel
+    from fairpatch.choose.table_parts import TableParts
+
+    if options.score is None:
+        refuse("--key fits inside the engine, where the base model must be a column: give --score")
+    table = nw.from_native(table).drop(*options.ignore).to_native()
+    key, S = str(options.key), options.sensitive
+    g.fit(table, options.label, sensitive_features=S, key=key)
+    base = BaseModel(options.score, options.cutoff)
+    parts = TableParts(table, key, options.label, tuple(S), base, g.splits, options.seed)
+    (fresh,) = parts.samples((2,), MOST, stratified=False)
+    return fresh, sum(counts.total for counts in parts.counts)

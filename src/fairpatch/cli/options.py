@@ -14,6 +14,7 @@ Model = Annotated[str | None, typer.Option(help="base model: .skops, .onnx or an
 Sensitive = Annotated[list[str] | None, typer.Option(help="sensitive column; may be repeated")]
 Exclude = Annotated[list[str] | None, typer.Option(help="column the patch must not read")]
 Ignore = Annotated[list[str] | None, typer.Option(help="column that is no feature, such as a key")]
+Key = Annotated[str | None, typer.Option(help="whole-number column: fit inside the engine")]
 Cutoff = Annotated[float | None, typer.Option(help="decision 1 is a probability above this")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
 Reasons = Annotated[bool, typer.Option("--reasons", help="also why each decision changes")]

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 MET, USAGE, NOT_MET, REFUTED = 0, 2, 3, 4
@@ -21,6 +22,17 @@ def complain(text: str) -> None:
     """What went wrong and what to do."""
     colour = sys.stderr.isatty()
     sys.stderr.write(("\033[31merror:\033[0m " if colour else "error: ") + text + "\n")
+
+
+def progress(what: str) -> Callable[[int, int], None]:
+    """Say how far it is, on a terminal only."""
+
+    def show(done: int, whole: int) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{what} {done} of {whole}" + ("\n" if done == whole else ""))
+            sys.stderr.flush()
+
+    return show
 
 
 def refuse(text: str) -> NoReturn:

@@ -5,7 +5,8 @@ For the P-Rule of a disadvantaged group d against an advantaged group a,
 
     h(x) = q_d(x) / pi_d - tau q_a(x) / pi_a,      E[decision h] >= 0  is  P-Rule >= tau
 
-so a promotion brings h and a demotion -h: a fractional knapsack on |h| is the fewest changes, and
+so a promotion brings h and a demotion -h: a fractional knapsack on ``|h|`` is the
+fewest changes, and
 
     change  iff  mu delta h(x) > lambda_ratio + delta (1 - 2 eta(x))
 
@@ -27,35 +28,45 @@ def helpfulness(
     *,
     shares: tuple[float, float] | None = None,
     disadvantaged: int | None = None,
+    weight: Floats | None = None,
 ) -> Floats:
     """h(x) for two groups, from q = P(S = 1 | x).
 
     The groups' shares and which of them is disadvantaged follow from these people and f's
     decisions, unless they are given.
     """
-    pi = np.array(shares) if shares else np.array([1 - q.mean(), q.mean()])
+    share = float(np.average(q, weights=weight))
+    pi = np.array(shares) if shares else np.array([1 - share, share])
     both = np.stack([1 - q, q])
     if disadvantaged is None:
-        rates = (both * decided).mean(1) / pi
+        rates = np.average(both * decided, axis=1, weights=weight) / pi
         disadvantaged = int(rates[1] <= rates[0])
     d, a = disadvantaged, 1 - disadvantaged
     return np.asarray(both[d] / pi[d] - tau * both[a] / pi[a])
 
 
 def fewest_blind(
-    q: Floats, decided: Bools, tau: float, *, slack: float = 0.0, direction: str = "both"
+    q: Floats,
+    decided: Bools,
+    tau: float,
+    *,
+    slack: float = 0.0,
+    direction: str = "both",
+    weight: Floats | None = None,
 ) -> float | None:
     """Least share of decisions to change for a P-Rule of tau by a rule that reads x only.
 
     With tau = 1 and ``slack``: for a rate difference of at most that. Exact for the q that is
-    given: with q estimated, so is the bound. None where it cannot be.
+    given: with q estimated, so is the bound. None where it cannot be. ``weight`` says for how many
+    people each row stands.
 
     >>> q = np.array([0.9, 0.9, 0.1, 0.1]); decided = np.array([True, True, False, False])
     >>> fewest_blind(q, decided, tau=0.8)
     0.378...
     """
-    h = helpfulness(q, decided, tau)
-    deficit = -float((h * decided).sum()) - slack * len(q)
+    w = np.ones(len(q)) if weight is None else weight
+    h = helpfulness(q, decided, tau, weight=weight)
+    deficit = -float((w * h * decided).sum()) - slack * float(w.sum())
     if deficit <= 0:
         return 0.0
     gain = np.where(decided, -h, h)
@@ -64,12 +75,15 @@ def fewest_blind(
         allowed &= ~decided
     elif direction == "demote_only":
         allowed &= decided
-    best = np.sort(gain[allowed])[::-1].cumsum()
+    order = np.argsort(-gain[allowed], kind="stable")
+    taken = w[allowed][order]
+    best = (gain[allowed][order] * taken).cumsum()
     k = int(np.searchsorted(best, deficit))
     if k == len(best):
         return None
     before = best[k - 1] if k else 0.0
-    return float((k + (deficit - before) / (best[k] - before)) / len(q))
+    people = taken[:k].sum() + taken[k] * (deficit - before) / (best[k] - before)
+    return float(people / w.sum())
 
 
 def bayes_multiplier(

@@ -4,7 +4,7 @@ An array in memory fills it, and so does one GROUP BY in an engine over 10^10 ro
 add up to the counts of the whole (METHOD section 5).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -124,15 +124,28 @@ class Counts:
             [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
         )
         keys = {"f": decision, "g": new_decision, "y": y}
-        exprs = {f"{_OWN}{k}": _expr(v) for k, v in keys.items() if v is not None}
-        sums = [nw.len().alias(f"{_OWN}n")]
-        table = nw.from_native(frame).lazy().with_columns(**exprs)
-        if sample_weight is not None:
-            w = nw.col(sample_weight).cast(nw.Float64)
-            table = table.with_columns(**{f"{_OWN}w": w, f"{_OWN}ww": w * w})
-            sums += [nw.col(f"{_OWN}w").sum(), nw.col(f"{_OWN}ww").sum()]
-        rows = table.group_by(*features, *exprs).agg(*sums).collect()
-        return cls._from_rows(features, rows.iter_rows(named=True))
+        given = {k: v for k, v in keys.items() if v is not None}
+        return cls._from_rows(features, _group_by(frame, features, given, sample_weight))
+
+    @classmethod
+    def from_frame_each(
+        cls,
+        frame: Any,
+        *,
+        decision: str | nw.Expr,
+        new_decisions: Sequence[nw.Expr],
+        sensitive_features: Sequence[str],
+        y: str | None = None,
+    ) -> list[Self]:
+        """The same for several g at once: one GROUP BY of all their decisions, one scan."""
+        features = tuple(sensitive_features)
+        each = {f"g{i}": g for i, g in enumerate(new_decisions)}
+        given = {"f": decision, **each, **({} if y is None else {"y": y})}
+        rows = list(_group_by(frame, features, given))
+        return [
+            cls._from_rows(features, ({**row, f"{_OWN}g": row[f"{_OWN}{g}"]} for row in rows))
+            for g in each
+        ]
 
     @classmethod
     def _from_rows(cls, features: tuple[str, ...], rows: Any) -> Self:
@@ -250,6 +263,24 @@ class Counts:
 
     def __repr__(self) -> str:
         return f"Counts({self.total:,} rows, {len(self.groups)} groups of {list(self.features)})"
+
+
+def _group_by(
+    frame: Any,
+    features: tuple[str, ...],
+    keys: dict[str, str | nw.Expr],
+    sample_weight: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Rows of the GROUP BY, under names of our own."""
+    exprs = {f"{_OWN}{k}": _expr(v) for k, v in keys.items()}
+    sums = [nw.len().alias(f"{_OWN}n")]
+    table = nw.from_native(frame).lazy().with_columns(**exprs)
+    if sample_weight is not None:
+        w = nw.col(sample_weight).cast(nw.Float64)
+        table = table.with_columns(**{f"{_OWN}w": w, f"{_OWN}ww": w * w})
+        sums += [nw.col(f"{_OWN}w").sum(), nw.col(f"{_OWN}ww").sum()]
+    rows = table.group_by(*features, *exprs).agg(*sums).collect()
+    return iter(rows.iter_rows(named=True))
 
 
 def _expr(column: str | nw.Expr) -> nw.Expr:

@@ -7,9 +7,9 @@ from scipy.stats import kendalltau
 Floats = NDArray[np.float64]
 
 
-def displacement(before: Floats, after: Floats) -> float:
+def displacement(before: Floats, after: Floats, weight: Floats | None = None) -> float:
     """Mean distance of the new from the old probabilities."""
-    return float(np.abs(after - before).mean())
+    return float(np.average(np.abs(after - before), weights=weight))
 
 
 def rank_inversions(before: Floats, after: Floats) -> float:

@@ -36,10 +36,13 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
     """
     p = nw.col(score).cast(nw.Float64)
     r = ratio_expr(patch) if ratio is None else ratio
-    approved, denied = p > patch.cutoff, p < patch.cutoff
-    stay = approved & (r > 0) if patch.direction != "promote_only" else approved
-    promoted = denied & (r < 0)
-    decided = stay if patch.direction == "demote_only" else stay | promoted
+    # r (p - t) > 0: approved and r > 0, or denied and r < 0. One product, so that an engine works
+    # the ratio out once; its sign is exact.
+    decided = r * (p - patch.cutoff) > 0.0
+    if patch.direction == "promote_only":
+        decided = decided | (p > patch.cutoff)
+    elif patch.direction == "demote_only":
+        decided = decided & (p > patch.cutoff)
     return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(decided)
 
 
@@ -87,16 +90,15 @@ def _sum(concept: Concept, start: float = 0.0) -> nw.Expr:
 def _number(part: NumberWeight) -> nw.Expr:
     x = nw.col(part.column).cast(nw.Float64)
     # NaN is not at most the largest number: where it is unlike itself, and where it is above all
-    # numbers (DuckDB, Spark, Postgres) alike.
-    gap = x.is_null() | ~(x <= LARGEST)
-    return nw.when(gap).then(nw.lit(part.missing)).otherwise(part.coefficient * x)
+    # numbers (DuckDB, Spark, Postgres) alike. Nor is a null.
+    return nw.when(x <= LARGEST).then(part.coefficient * x).otherwise(nw.lit(part.missing))
 
 
 def _category(part: CategoryWeight) -> nw.Expr:
     x = nw.col(part.column)
-    listed = reduce(
+    unlisted = nw.when(x.is_null()).then(nw.lit(part.missing)).otherwise(nw.lit(part.other))
+    return reduce(
         lambda rest, entry: nw.when(x == entry.level).then(nw.lit(entry.weight)).otherwise(rest),
         part.levels,
-        nw.lit(part.other),
+        unlisted,
     )
-    return nw.when(x.is_null()).then(nw.lit(part.missing)).otherwise(listed)

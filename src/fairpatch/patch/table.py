@@ -11,6 +11,11 @@ from fairpatch.measure.sensitive import Value, factorize, plain
 from fairpatch.patch.parts import Column, Kind
 
 
+def is_engine_table(X: Any) -> bool:
+    """Whether X stays in an engine: a DuckDB relation, a PySpark or Ibis table, a lazy frame."""
+    return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns of a frame by name, or of an array by position, as numpy."""

@@ -53,7 +53,8 @@ class FrontierDisplay:
         known = np.array([np.nan if b is None else b.change_rate for b in found])
         blind = None
         if q is not None:
-            shares = [fewest_blind(q, frontier.f_logit > 0, t) for t in targets]
+            decided, weight = frontier.f_logit > 0, frontier.weight
+            shares = [fewest_blind(q, decided, t, weight=weight) for t in targets]
             blind = np.fmax([np.nan if b is None else b for b in shares], known)
         chosen = None
         if choice is not None and "p_rule" in choice.metrics[feature]:

@@ -78,21 +78,10 @@ FROM (
         CAST("t1"."p" AS DOUBLE PRECISION) <= 1.0
       )
       THEN (
-        (
-          CAST("t1"."p" AS DOUBLE PRECISION) > 0.5
+        "t1"."fairpatch_ratio" * (
+          CAST("t1"."p" AS DOUBLE PRECISION) - 0.5
         )
-        AND (
-          "t1"."fairpatch_ratio" > 0
-        )
-      )
-      OR (
-        (
-          CAST("t1"."p" AS DOUBLE PRECISION) < 0.5
-        )
-        AND (
-          "t1"."fairpatch_ratio" < 0
-        )
-      )
+      ) > 0.0
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (
@@ -102,24 +91,19 @@ FROM (
       "t0"."job",
       "t0"."p",
       1.2 + CASE
-        WHEN (
-          CAST("t0"."income" AS DOUBLE PRECISION) IS NULL
-        )
-        OR NOT (
-          CAST("t0"."income" AS DOUBLE PRECISION) <= 1.7976931348623157e+308
-        )
-        THEN 0.3
-        ELSE CAST("t0"."income" AS DOUBLE PRECISION) * -0.7
+        WHEN CAST("t0"."income" AS DOUBLE PRECISION) <= 1.7976931348623157e+308
+        THEN CAST("t0"."income" AS DOUBLE PRECISION) * -0.7
+        ELSE 0.3
       END + CASE
-        WHEN "t0"."job" IS NULL
-        THEN -0.4
+        WHEN "t0"."job" = '\'
+        THEN -2.0
         ELSE CASE
-          WHEN "t0"."job" = '\'
-          THEN -2.0
+          WHEN "t0"."job" = 'q"q'
+          THEN 0.5
           ELSE CASE
-            WHEN "t0"."job" = 'q"q'
-            THEN 0.5
-            ELSE CASE WHEN "t0"."job" = 'o''hara' THEN -1.5 ELSE 0.1 END
+            WHEN "t0"."job" = 'o''hara'
+            THEN -1.5
+            ELSE CASE WHEN "t0"."job" IS NULL THEN -0.4 ELSE 0.1 END
           END
         END
       END AS "fairpatch_ratio"

@@ -78,21 +78,10 @@ FROM (
         CAST("t1"."p" AS DOUBLE) <= CAST(1.0 AS DOUBLE)
       )
       THEN (
-        (
-          CAST("t1"."p" AS DOUBLE) > CAST(0.5 AS DOUBLE)
+        "t1"."fairpatch_ratio" * (
+          CAST("t1"."p" AS DOUBLE) - CAST(0.5 AS DOUBLE)
         )
-        AND (
-          "t1"."fairpatch_ratio" > 0
-        )
-      )
-      OR (
-        (
-          CAST("t1"."p" AS DOUBLE) < CAST(0.5 AS DOUBLE)
-        )
-        AND (
-          "t1"."fairpatch_ratio" < 0
-        )
-      )
+      ) > CAST(0.0 AS DOUBLE)
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (
@@ -102,28 +91,19 @@ FROM (
       "t0"."job",
       "t0"."p",
       CAST(1.2 AS DOUBLE) + CASE
-        WHEN (
-          CAST("t0"."income" AS DOUBLE) IS NULL
-        )
-        OR NOT (
-          CAST("t0"."income" AS DOUBLE) <= CAST(1.7976931348623157e+308 AS DOUBLE)
-        )
-        THEN CAST(0.3 AS DOUBLE)
-        ELSE CAST("t0"."income" AS DOUBLE) * CAST(-0.7 AS DOUBLE)
+        WHEN CAST("t0"."income" AS DOUBLE) <= CAST(1.7976931348623157e+308 AS DOUBLE)
+        THEN CAST("t0"."income" AS DOUBLE) * CAST(-0.7 AS DOUBLE)
+        ELSE CAST(0.3 AS DOUBLE)
       END + CASE
-        WHEN "t0"."job" IS NULL
-        THEN CAST(-0.4 AS DOUBLE)
+        WHEN "t0"."job" = '\'
+        THEN CAST(-2.0 AS DOUBLE)
         ELSE CASE
-          WHEN "t0"."job" = '\'
-          THEN CAST(-2.0 AS DOUBLE)
+          WHEN "t0"."job" = 'q"q'
+          THEN CAST(0.5 AS DOUBLE)
           ELSE CASE
-            WHEN "t0"."job" = 'q"q'
-            THEN CAST(0.5 AS DOUBLE)
-            ELSE CASE
-              WHEN "t0"."job" = 'o''hara'
-              THEN CAST(-1.5 AS DOUBLE)
-              ELSE CAST(0.1 AS DOUBLE)
-            END
+            WHEN "t0"."job" = 'o''hara'
+            THEN CAST(-1.5 AS DOUBLE)
+            ELSE CASE WHEN "t0"."job" IS NULL THEN CAST(-0.4 AS DOUBLE) ELSE CAST(0.1 AS DOUBLE) END
           END
         END
       END AS "fairpatch_ratio"

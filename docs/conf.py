@@ -1,0 +1,65 @@
+"""The site: Sphinx, pydata theme, Markdown through MyST, examples run by sphinx-gallery."""
+
+import os
+import warnings
+from pathlib import Path
+
+from sphinx_gallery.sorting import FileNameSortKey
+
+from fairpatch import __version__
+
+HERE = Path(__file__).parent
+SHARED = HERE.parents[1] / "shared" / "data"
+if SHARED.is_dir():
+    os.environ.setdefault("FAIRPATCH_DATA", str(SHARED))
+
+project, author, release = "fairpatch", "The fairpatch developers", __version__
+copyright = "2026, the fairpatch developers"  # noqa: A001 Sphinx asks for this name
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
+]
+html_theme = "pydata_sphinx_theme"
+html_title = "fairpatch"
+html_static_path: list[str] = []
+html_theme_options = {
+    "navbar_align": "left",
+    "show_prev_next": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_sidebars = {"index": [], "concepts": []}
+exclude_patterns = ["_build", "examples", "sg_execution_times.rst"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+suppress_warnings = ["config.cache"]
+nitpicky = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+
+# Examples on real data are left out where there is none, and the page says so.
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$" if os.environ.get("FAIRPATCH_DATA") else "generated",
+    "within_subsection_order": FileNameSortKey,
+    "abort_on_example_error": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "min_reported_time": 1_000,
+    "matplotlib_animations": False,
+}
+warnings.filterwarnings("ignore", message="Matplotlib is currently using agg")
+
+
+def setup(app):
+    """Leave out what scikit-learn adds to every estimator for metadata routing."""
+
+    def skip(_, __, name, ___, skip, ____):
+        return skip or (name.startswith("set_") and name.endswith("_request"))
+
+    app.connect("autodoc-skip-member", skip)

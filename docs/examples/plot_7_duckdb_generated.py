@@ -1,0 +1,44 @@
+"""
+A score column in DuckDB
+========================
+
+A table of a million rows stays in the database. Audit, fit, certificate and decisions are queries;
+only counts and a sample leave it.
+"""
+
+# %%
+import duckdb
+
+from fairpatch import Commod, Target, audit
+from fairpatch.datasets import Population
+from fairpatch.engines.tables import apply
+
+groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+people = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(1_000_000, seed=0)
+table = duckdb.sql("SELECT * FROM people")
+found = audit(table, "y", sensitive_features=["group"], estimator="score")
+print("P-Rule", found.comparisons["group"].metrics["p_rule"])
+
+# %%
+# The key tells rows apart: by its hash they are split and sampled, the same rows on every engine.
+g = Commod("score", target=Target(p_rule=0.8), n_steps=150, max_rows=10_000)
+g.fit(table, "y", sensitive_features=["group"], key="id")
+print(g.certificate_)
+
+# %%
+# Decisions, changes and reasons are columns.
+decided = apply(g.patch_, table, "score", with_reason=True)
+print(
+    decided.aggregate(
+        '"group", fairpatch_reason, count(*) AS people, avg(fairpatch_decision::INT) AS rate',
+        '"group", fairpatch_reason',
+    )
+    .order('"group", people DESC')
+    .df()
+)
+
+# %%
+# The whole frontier, chosen on other rows of the table.
+from fairpatch.report.frontier_display import FrontierDisplay
+
+FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_).plot()

@@ -1,0 +1,167 @@
+"""A fit to a table in an engine: the same rows on every engine, exact counts, no row too many."""
+
+import duckdb
+import ibis
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairpatch import Commod, Target
+from fairpatch.base import BaseModel
+from fairpatch.choose.table_parts import PRIME, TableParts, count_patches, place
+from fairpatch.datasets import Population
+from fairpatch.measure.counts import Counts
+
+POPULATION = Population(p_rule=0.6, accuracy=0.8)
+
+
+@pytest.fixture(scope="module")
+def people():
+    """40,000 people, one group of them tiny."""
+    return POPULATION.sample(40_000, seed=3)
+
+
+def on(engine, table, spark=None):
+    if engine == "duckdb":
+        connection = duckdb.connect()
+        connection.register("people", table)
+        return connection.sql("SELECT * FROM people")
+    if engine == "spark":
+        plain = {n: table[n].cast(pa.string()) for n in table.column_names if _text(table, n)}
+        for name, column in plain.items():
+            table = table.set_column(table.column_names.index(name), name, column)
+        return spark.createDataFrame(table.to_pandas())
+    if engine == "ibis":
+        return ibis.memtable(table)
+    return pl.from_arrow(table).lazy()
+
+
+def _text(table, name):
+    return pa.types.is_dictionary(table.schema.field(name).type)
+
+
+ENGINES = ["duckdb", "ibis", "polars", "spark"]
+
+
+def parts_of(table, shares=(0.5, 0.25, 0.25), seed=0):
+    return TableParts(table, "id", "y", ("group",), BaseModel("score"), shares, seed)
+
+
+@given(
+    keys=st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=30),
+    seed=st.integers(0, 2**31 - 1),
+)
+def test_places_are_whole_number_arithmetic_everywhere(keys, seed):
+    salt = (seed * 7_919 + 40_692) % PRIME
+    expected = [
+        (((48_271 * (k % PRIME) + salt) % PRIME) ** 2 + 12_345) % PRIME / PRIME for k in keys
+    ]
+    frame = pl.DataFrame({"id": keys})
+    import narwhals as nw
+
+    connection = duckdb.connect()
+    connection.register("keys", frame.to_arrow())
+    relation = connection.sql("SELECT * FROM keys")
+    by_duckdb = nw.from_native(relation).select(u=place("id", seed)).collect()["u"].to_list()
+    by_polars = nw.from_native(frame).select(u=place("id", seed))["u"].to_list()
+    assert by_polars == by_duckdb == expected
+
+
+def test_places_are_spread_evenly_and_unrelated_for_other_seeds():
+    import narwhals as nw
+
+    frame = nw.from_native(pl.DataFrame({"id": np.arange(200_000)}))
+    u, v = (frame.select(u=place("id", seed))["u"].to_numpy() for seed in (0, 1))
+    counts = np.bincount((u * 100).astype(int), minlength=100)
+    assert abs(counts - 2_000).max() < 5 * np.sqrt(2_000)
+    assert abs(np.corrcoef(u, v)[0, 1]) < 0.01
+    assert abs(np.corrcoef(u[1:], u[:-1])[0, 1]) < 0.01
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_parts_and_samples_the_same_rows(engine, people, request):
+    spark = request.getfixturevalue("spark") if engine == "spark" else None
+    reference = parts_of(on("polars", people))
+    found = parts_of(on(engine, people, spark))
+    for mine, theirs in zip(found.counts, reference.counts, strict=True):
+        assert mine == theirs
+    for mine, theirs in zip(
+        found.samples((0, 1), 5_000), reference.samples((0, 1), 5_000), strict=True
+    ):
+        assert (mine.y == theirs.y).all()
+        assert np.allclose(mine.sample_weight, theirs.sample_weight)
+        a, b = (BaseModel("score").scores(rows.X) for rows in (mine, theirs))
+        assert (a == b).all()
+
+
+def test_a_sample_has_every_group_and_label_and_its_weights_undo_it(people):
+    parts = parts_of(on("duckdb", people))
+    (sample,) = parts.samples((0,), 5_000)
+    assert len(sample) < 9_000
+    everybody = parts.counts[0]
+    weighed = Counts.from_arrays(
+        decision=BaseModel("score").decisions(sample.X),
+        y=sample.y,
+        sensitive_features=sample.sensitive_features,
+        sample_weight=sample.sample_weight,
+    )
+    assert weighed.groups == everybody.groups
+    assert np.allclose(weighed.weight.sum((2, 3)), everybody.n.sum((2, 3)))
+    tiny = everybody.groups.index(("D",))
+    assert weighed.n[tiny].sum() == everybody.n[tiny].sum()  # all of them
+
+
+def test_counts_of_several_patches_at_once_are_those_of_each_alone(people):
+    frame = people.to_pandas()
+    g = Commod("score", lambda_fair=1.0, n_steps=40, exclude=["id"])
+    g.fit(frame.drop(columns=["y", "group"]), frame["y"], sensitive_features=frame["group"])
+    patches = [g.patch_.with_strength(s) for s in (0.5, 1.0, 2.0)]
+    options = {"y": "y", "sensitive_features": ["group"]}
+    found = count_patches(on("duckdb", people), patches, BaseModel("score"), **options)
+    f_logit = BaseModel("score").logits(frame)
+    for counts, patch in zip(found, patches, strict=True):
+        assert counts == Counts.from_arrays(
+            decision=f_logit > 0, new_decision=patch.decide(frame, f_logit), y=frame["y"],
+            sensitive_features={"group": frame["group"]},
+        )  # fmt: skip
+
+
+def test_a_fit_in_an_engine_is_certified_on_all_rows_and_reproducible():
+    two = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+    table = Population(p_rule=0.6, accuracy=0.8, groups=two).sample(40_000, seed=4)
+    fits = []
+    for engine in ("duckdb", "polars"):
+        g = Commod("score", target=Target(p_rule=0.75), n_steps=60, max_rows=5_000)
+        fits.append(g.fit(on(engine, table), "y", sensitive_features="group", key="id"))
+    g, again = fits
+    assert g.patch_ == again.patch_
+    assert g.certificate_.word == "certified"
+    certified_on = g.certificate_.verdicts[0].people
+    assert 9_500 < certified_on < 10_500
+    assert {"id", "y", "group", "score"}.isdisjoint(c.name for c in g.patch_.columns)
+    judged = g.certify(on("duckdb", table), "y", sensitive_features=["group"])
+    frame = table.to_pandas()
+    X = frame.drop(columns=["id", "y", "group"])
+    in_memory = g.certify(X, frame["y"], sensitive_features=frame[["group"]])
+    assert judged == in_memory
+
+
+def test_without_a_target_a_table_gives_one_patch(people):
+    g = Commod("score", lambda_fair=1.0, n_steps=40, max_rows=3_000)
+    g.fit(on("duckdb", people), "y", sensitive_features=["group"], key="id")
+    assert g.patch_.columns
+
+
+def test_what_a_table_needs_is_said(people):
+    table = on("duckdb", people)
+    with pytest.raises(TypeError, match="must be names of its columns.*key='id'"):
+        Commod("score").fit(table, "y", sensitive_features=["group"])
+    with pytest.raises(KeyError, match="key names column 'nr'"):
+        Commod("score").fit(table, "y", sensitive_features=["group"], key="nr")
+    with pytest.raises(TypeError, match="whole numbers that tells rows apart"):
+        Commod("score").fit(table, "y", sensitive_features=["group"], key="cat_0")
+    with pytest.raises(TypeError, match="fairpatch.engines.scoring"):
+        Commod(lambda X: X).fit(table, "y", sensitive_features=["group"], key="id")

@@ -1,0 +1,40 @@
+"""A model becomes a score column, in batches, on every engine that takes part."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fairpatch.engines.scoring import score
+
+
+@pytest.fixture(scope="module")
+def people():
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 5_000))
+    return pd.DataFrame({"id": np.arange(5_000), "a": a, "b": b})
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_scores_are_the_models(engine, people, tmp_path, request, monkeypatch):
+    monkeypatch.setattr("fairpatch.engines.scoring.BATCH", 700)
+    f = LogisticRegression().fit(people[["a", "b"]], people["a"] > 0)
+    out = tmp_path / "scored.parquet"
+    if engine == "spark":
+        table = request.getfixturevalue("spark").createDataFrame(people)
+        found = score(table, f, ["a", "b"]).toPandas()
+    else:
+        connection = duckdb.connect()
+        connection.register("people", people)
+        table = connection.sql("SELECT * FROM people")
+        found = score(table, f, ["a", "b"], out=out).df()
+        assert [p.name for p in tmp_path.iterdir()] == ["scored.parquet"]
+    found = found.sort_values("id")
+    assert np.allclose(found["score"], f.predict_proba(people[["a", "b"]])[:, 1], atol=1e-12)
+
+
+def test_a_place_to_write_to_is_asked_for(people):
+    f = LogisticRegression().fit(people[["a", "b"]], people["a"] > 0)
+    with pytest.raises(ValueError, match="name a Parquet file"):
+        score(duckdb.sql("SELECT 1 AS a, 2 AS b"), f, ["a", "b"])
