@@ -41,4 +41,4 @@ print(
 # The whole frontier, chosen on other rows of the table.
 from fairpatch.report.frontier_display import FrontierDisplay
 
-FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_).plot()
+display = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_).plot()

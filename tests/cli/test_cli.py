@@ -73,7 +73,9 @@ def test_a_run_folder_is_whole_sealed_and_reproducible(run):
         "model_card.md", "config.yaml", "manifest.json",
     }  # fmt: skip
     assert "S-leak check: none" in fairpatch("show", "run", cwd=run).stderr
-    assert "candidate" in fairpatch("frontier", "run", cwd=run).stdout
+    listed = fairpatch("frontier", "run", cwd=run).stdout
+    assert "candidate" in listed
+    assert "Chosen: candidate" in listed
     assert "the same patch came out" in fairpatch("reproduce", "run", cwd=run).stdout
 
 
@@ -256,3 +258,21 @@ def test_a_review_of_new_rows_keeps_the_runs_certificate(run):
     again = json.loads((run / "again.json").read_text())
     assert again["certificate"] == json.loads((run / "run" / "certificate.json").read_text())
     assert fairpatch("--version", cwd=run).stdout.strip()
+
+
+def test_labels_that_are_text_and_data_that_changed(tmp_path):
+    groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+    frame = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(3_000, seed=1).to_pandas()
+    frame["paid"] = np.where(frame.pop("y") == 1, "back", "never")
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    (tmp_path / "fast.yaml").write_text("n_steps: 40\n")
+    options = ["-c", "fast.yaml", "--data", "p.csv", "--label", "paid", "--positive", "back",
+               "--score", "score", "--sensitive", "group"]  # fmt: skip
+    found = json.loads(fairpatch("audit", *options, "--json", cwd=tmp_path).stdout)
+    assert found["accuracy"]["value"] > 0.7
+    fit = ["fit", *options, "--ignore", "id", "--p-rule", "0.7", "--out", "run"]
+    fairpatch(*fit, cwd=tmp_path)
+    assert "the same patch" in fairpatch("reproduce", "run", cwd=tmp_path).stdout
+    frame.head(2_000).to_csv(tmp_path / "p.csv", index=False)
+    done = fairpatch("reproduce", "run", cwd=tmp_path, code=1)
+    assert "is not what the patch was learned from" in done.stderr

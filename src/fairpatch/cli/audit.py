@@ -10,6 +10,7 @@ from fairpatch.cli.options import (
     Json,
     Label,
     Model,
+    Positive,
     Score,
     Sensitive,
     TrustModel,
@@ -21,6 +22,7 @@ def run(
     config: ConfigFile = None,
     data: Data = None,
     label: Label = None,
+    positive: Positive = None,
     score: Score = None,
     model: Model = None,
     sensitive: Sensitive = None,
@@ -37,6 +39,7 @@ def run(
         config,
         data=data,
         label=label,
+        positive=positive,
         score=score,
         model=model,
         sensitive=sensitive,
@@ -47,6 +50,7 @@ def run(
     table = tables.relation(options.data)
     wanted = [options.label, *options.sensitive, *([options.score] if options.score else [])]
     tables.need_columns(table, wanted, options.data)
+    table = tables.with_label(table, options.label, options.positive)
     if options.score:
         tables.need_probabilities(table, options.score, options.data)
     f = base_model(options)

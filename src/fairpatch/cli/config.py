@@ -35,6 +35,7 @@ class Config(BaseModel):
         description="CSV or Parquet file, folder, glob, base.duckdb::table, URL::table"
     )
     label: str = Field(description="column of the outcome, 0 or 1")
+    positive: str | None = Field(None, description="the label that counts as 1, where it is text")
     sensitive: list[str] = Field(description="columns of the sensitive features")
     score: str | None = Field(None, description="column of the base model's probability")
     model: str | None = Field(

@@ -1,11 +1,15 @@
 """Data wherever it lies: files through DuckDB, databases through Ibis."""
 
+import hashlib
 from glob import glob
 from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
 from fairpatch.cli.say import refuse
+
+MOST_HASHED = 5_000_000_000
+"""Bytes of data that are hashed for a run's manifest, at most."""
 
 
 def relation(source: str) -> Any:
@@ -80,6 +84,32 @@ def _database(source: str) -> Any:
     *place, name = table.split(".")
     connection = ibis.connect(url)
     return connection.table(name, database=tuple(place) if place else None)
+
+
+def with_label(table: Any, label: str, positive: str | None) -> Any:
+    """The table with a label of 1 for the positive one, 0 for others; gaps stay gaps."""
+    if positive is None:
+        return table
+    import narwhals as nw
+
+    y = nw.col(label)
+    return (
+        nw.from_native(table)
+        .with_columns(nw.when(~y.is_null()).then((y.cast(nw.String) == positive).cast(nw.Int64)))
+        .to_native()
+    )
+
+
+def fingerprint(source: str) -> str | None:
+    """A hash of the data's files; of a database or of very large files there is none."""
+    paths = [Path(file) for file in files(source)]
+    if not all(p.is_file() for p in paths) or sum(p.stat().st_size for p in paths) > MOST_HASHED:
+        return None
+    whole = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()
 
 
 def need_columns(table: Any, wanted: list[str], source: str) -> None:

@@ -19,6 +19,7 @@ from fairpatch.cli.options import (
     Key,
     Label,
     Model,
+    Positive,
     Score,
     Sensitive,
     TrustModel,
@@ -38,6 +39,7 @@ def run(
     config: ConfigFile = None,
     data: Data = None,
     label: Label = None,
+    positive: Positive = None,
     score: Score = None,
     model: Model = None,
     sensitive: Sensitive = None,
@@ -62,8 +64,9 @@ def run(
     from fairpatch.cli import config as configs
 
     options = configs.read(
-        config, data=data, label=label, score=score, model=model, sensitive=sensitive,
-        exclude=exclude, ignore=ignore, key=key, cutoff=cutoff, seed=seed, trust_model=trust_model,
+        config, data=data, label=label, positive=positive, score=score, model=model,
+        sensitive=sensitive, exclude=exclude, ignore=ignore, key=key, cutoff=cutoff, seed=seed,
+        trust_model=trust_model,
         target={"p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
                 "direction": direction},
     )  # fmt: skip
@@ -91,6 +94,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     table = tables.relation(options.data)
     wanted = [*options.not_features, *([options.score] if options.score else [])]
     tables.need_columns(table, wanted, options.data)
+    table = tables.with_label(table, options.label, options.positive)
     g = Commod(
         base_model(options),
         cutoff=options.cutoff,
@@ -123,7 +127,8 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     write_whole(
         out / "certificate.json", json_text.dumps(review.to_dict()["certificate"], indent=1)
     )
-    run_folder.seal(out, {"data": options.data, "rows": rows, "certificate": word})
+    about = {"data": options.data, "data_sha256": tables.fingerprint(options.data)}
+    run_folder.seal(out, {**about, "rows": rows, "certificate": word})
     if not quiet:
         note(str(g.choice_))
         if g.choice_ != g.fewest_:

@@ -8,6 +8,9 @@ import typer
 from fairpatch.cli.options import Json
 from fairpatch.cli.say import say, say_json
 
+SETTINGS = ("lambda_fair", "lambda_ratio", "lambda_concepts", "seed", "direction")
+"""What tells a candidate from the others."""
+
 
 def run(
     folder: Annotated[Path, typer.Argument(help="a run's folder")],
@@ -18,7 +21,7 @@ def run(
     """Show them, or take another one."""
     from fairpatch.choose.frontier import table
     from fairpatch.choose.frontier_file import load_frontier
-    from fairpatch.patch import save
+    from fairpatch.patch import load, save
 
     saved = load_frontier(folder / "frontier.json")
     if take is not None:
@@ -33,3 +36,8 @@ def run(
         say_json(kept)
         return
     say(table(kept, "Candidates that none other beats, as trained").text())
+    patch = load(folder / "patch.json")
+    own = patch.provenance.settings
+    chosen = [r["model"] for r in saved.records if all(r[k] == own.get(k) for k in SETTINGS)]
+    if chosen:
+        say(f"Chosen: candidate {chosen[0]}, turned to strength {patch.strength:.3g}.")

@@ -9,6 +9,7 @@ SOURCES = "CSV, Parquet, folder, glob, base.duckdb::table, or URL::table"
 ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="YAML file; see: init")]
 Data = Annotated[str | None, typer.Option(help=SOURCES)]
 Label = Annotated[str | None, typer.Option(help="column of the outcome, 0 or 1")]
+Positive = Annotated[str | None, typer.Option(help="label that counts as 1, if it is text")]
 Score = Annotated[str | None, typer.Option(help="column of the base model's probability")]
 Model = Annotated[str | None, typer.Option(help="base model: .skops, .onnx or an MLflow URI")]
 Sensitive = Annotated[list[str] | None, typer.Option(help="sensitive column; may be repeated")]

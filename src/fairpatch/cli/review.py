@@ -30,8 +30,9 @@ def run(
 
     patch = load(patch_path(folder))
     options = configs.read(folder / "config.yaml", data=data)
-    table = tables.frame(options.data)
+    table = tables.relation(options.data)
     tables.need_columns(table, options.not_features, options.data)
+    table = tables.in_memory(tables.with_label(table, options.label, options.positive))
     X, y = table.drop(columns=options.not_features), table[options.label]
     g = Commod(base_model(options), cutoff=options.cutoff,
                target=Target(**options.target.model_dump()))  # fmt: skip
