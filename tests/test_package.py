@@ -21,6 +21,16 @@ def test_import_and_audit_never_import_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_importing_it_is_instant():
+    code = "import time; a = time.perf_counter(); import fairpatch; print(time.perf_counter() - a)"
+    command = [sys.executable, "-c", code]
+    times = [
+        float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        for _ in range(3)
+    ]
+    assert min(times) < 0.3
+
+
 def test_a_missing_extra_says_what_to_install():
     from fairpatch._extras import need
 

@@ -1,9 +1,9 @@
 """The three parts of a table that stays in its engine: DuckDB, Spark, whatever Ibis reaches.
 
-A row's place u in [0, 1) is a hash of its key, in integer arithmetic that every engine has, so the
-same rows are taken everywhere:
+A row's place is a hash of its key, in integer arithmetic that every engine has, so the same rows
+are taken everywhere. A share of the table is what lies below that share of P:
 
-    h = (48271 (key mod P) + salt) mod P,    u = ((h² + 12345) mod P) / P,    P = 2³¹ - 1
+    h = (48271 (key mod P) + salt) mod P,    place = (h² + 12345) mod P,    P = 2³¹ - 1
 
 Two scans: one counts groups, labels and f's decisions in all parts, one fetches the samples. A
 third one counts all patches that certification asks about. Nothing else leaves the engine.
@@ -33,11 +33,11 @@ Stratum = tuple[Any, ...]
 
 
 def place(key: str, seed: int) -> nw.Expr:
-    """U of a row: the same on every engine, and unrelated for different seeds."""
+    """A whole number below PRIME: the same on every engine, and unrelated for different seeds."""
     salt = (seed * 7_919 + 40_692) % PRIME
     k = (nw.col(key).cast(nw.Int64) % PRIME + PRIME) % PRIME  # some engines keep the sign
     h = (k * 48_271 + salt) % PRIME
-    return ((h * h + 12_345) % PRIME).cast(nw.Float64) / float(PRIME)
+    return (h * h + 12_345) % PRIME
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ class TableParts:
     @cached_property
     def counts(self) -> tuple[Counts, Counts, Counts]:
         """Of f's decisions, part by part: one scan."""
-        u = nw.col(PLACE)
-        first, second = np.cumsum(self.shares)[:2]
-        part = nw.when(u < first).then(nw.lit(0)).otherwise(
-            nw.when(u < second).then(nw.lit(1)).otherwise(nw.lit(2))
+        at = nw.col(PLACE)
+        _, first, second, _ = self._edges
+        part = nw.when(at < first).then(nw.lit(0)).otherwise(
+            nw.when(at < second).then(nw.lit(1)).otherwise(nw.lit(2))
         )  # fmt: skip
         found = Counts.from_frame(
             self._placed.with_columns(part.alias(PART)).to_native(),
@@ -112,7 +112,7 @@ class TableParts:
     def certify(self, patches: list[Patch]) -> list[Counts]:
         """Counts of every patch on all rows of the last part: one scan for all of them."""
         return count_patches(
-            self._placed.filter(nw.col(PLACE) >= sum(self.shares[:2])).to_native(),
+            self._placed.filter(nw.col(PLACE) >= self._edges[2]).to_native(),
             patches,
             self.base,
             y=self.y,
@@ -126,38 +126,40 @@ class TableParts:
 
         Unless stratified, it is a plain one: everybody is as likely to be in it.
         """
-        u = nw.col(PLACE)
-        edges = [0.0, *np.cumsum(self.shares)]
-        chosen = reduce(
-            lambda a, b: a | b,
-            [
-                (u >= edges[k])
-                & (u < edges[k] + self.shares[k] * self._fraction(k, most, stratified))
-                for k in wanted
-            ],
-        )
+        at = nw.col(PLACE)
+        taken = [
+            (at >= self._edges[k]) & (at < self._limit(k, most, stratified=stratified))
+            for k in wanted
+        ]
+        chosen = reduce(lambda a, b: a | b, taken)
         columns = [self.key, self.y, *self.features, *self.columns]
         found = (
             self._placed.filter(~nw.col(self.y).is_null() & chosen)
             .select(*columns, PLACE).collect().sort(self.key)
         )  # fmt: skip
-        at = np.searchsorted(np.cumsum(self.shares)[:2], found[PLACE].to_numpy(), side="right")
-        return [self._rows(found.filter((at == k).tolist()), self.counts[k]) for k in wanted]
+        part = np.searchsorted(self._edges[1:3], found[PLACE].to_numpy(), side="right")
+        return [self._rows(found.filter((part == k).tolist()), self.counts[k]) for k in wanted]
 
-    def _fraction(self, part: int, most: int | None, stratified: bool) -> nw.Expr:
-        """Which share of a row's stratum is taken; small strata are taken whole or nearly so."""
+    @property
+    def _edges(self) -> list[int]:
+        """Where each part begins among the places, and where the last one ends."""
+        return [round(share * PRIME) for share in (0.0, *np.cumsum(self.shares))]
+
+    def _limit(self, part: int, most: int | None, *, stratified: bool) -> nw.Expr:
+        """Places of a part below this are taken; small strata whole or nearly so."""
         sizes = self._sizes(part)
+        begin, end = self._edges[part : part + 2]
         total = sum(sizes.values())
         if most is None or total <= most:
-            return nw.lit(1.0)
+            return nw.lit(end)
         share = most / total
-        found = nw.lit(share)
+        found = nw.lit(begin + round((end - begin) * share))
         for stratum, size in sizes.items():
             if stratified and size * share < FEW:
                 names = (*self.features, self.y)
                 here = [_equals(c, v) for c, v in zip(names, stratum, strict=True)]
-                taken = nw.lit(min(1.0, FEW / size))
-                found = nw.when(reduce(lambda a, b: a & b, here)).then(taken).otherwise(found)
+                own = nw.lit(begin + round((end - begin) * min(1.0, FEW / size)))
+                found = nw.when(reduce(lambda a, b: a & b, here)).then(own).otherwise(found)
         return found
 
     def _sizes(self, part: int) -> dict[Stratum, int]:
