@@ -11,6 +11,7 @@ from lightgbm import LGBMClassifier
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -18,8 +19,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from xgboost import XGBClassifier
 
-from fairpatch import Commod, Counts
+import fairpatch
+from fairpatch import BaseModel, Commod, Counts, Target
 from fairpatch.datasets import Population
+from fairpatch.learn.problem import Grid
 from fairpatch.measure import p_rule
 from fairpatch.patch import load, save
 
@@ -253,3 +256,72 @@ def test_wrong_data_says_what_to_do(people, numbers):
     f = LogisticRegression(max_iter=5000).fit(numbers, y)
     with pytest.raises(ValueError, match="the estimator was fitted on"):
         Commod(f).fit(numbers, y + 1, sensitive_features=people["group"])
+
+
+@pytest.mark.parametrize(
+    ("options", "fit", "message"),
+    [
+        ({"target": {"p_rule": 0.8}}, {}, "target must be a Target, as Target"),
+        ({"target": Target(p_rule=0.8), "lambda_fair": 3.0}, {}, "lambda_fair=3.0 is given beside"),
+        ({"target": Target(p_rule=0.8), "direction": "promote_only"}, {}, "say it in the target"),
+        ({"target": Target(p_rule=0.8), "fairness": "equalized_odds"}, {}, "follows from the"),
+        ({"grid": Grid.of((1.0,))}, {}, "grid=.* is for a target, and none is given"),
+        ({"splits": (0.4, 0.3, 0.3)}, {}, "splits=.* is for a target, and none is given"),
+        ({"target": Target(p_rule=0.8), "grid": [1.0]}, {}, "grid must be a Grid"),
+        ({"max_rows": 0}, {}, "max_rows must be a whole number, at least 1"),
+        ({"direction": "promote-only"}, {}, "Did you mean 'promote_only'"),
+        ({}, {"key": "id"}, "key='id' is for a table in an engine"),
+        ({"target": Target(p_rule=0.8)}, {"sensitive_features": None}, "must be given to fit"),
+    ],
+)
+def test_nothing_is_silently_left_unread(people, options, fit, message):
+    X, y = people.drop(columns=["id", "group", "y"]), people["y"]
+    with pytest.raises((ValueError, TypeError), match=message):
+        Commod("score", **options).fit(X, y, **{"sensitive_features": people["group"]} | fit)
+
+
+def test_a_grid_search_can_move_the_target(people):
+    big = people[people["group"].isin(["A", "B"])]
+    X = big.drop(columns=["id", "group", "y"])
+    target = Target(p_rule=0.6)
+    g = Commod("score", target=target, grid=Grid.of((3.0, 10.0), (0.3,), (0.01,)), n_steps=60)
+    search = GridSearchCV(g, {"target__p_rule": [0.5, 0.7]}, cv=2)
+    search.fit(X, big["y"], sensitive_features=big["group"].astype(str))
+    assert search.best_estimator_.target == Target(p_rule=search.best_params_["target__p_rule"])
+    assert g.target is target  # never changed in place: another estimator may hold it
+    assert g.get_params()["target__p_rule"] == 0.6
+    with pytest.raises(ValueError, match="there is none: give one"):
+        Commod().set_params(target__p_rule=0.8)
+    with pytest.raises(TypeError, match="Did you mean 'p_rule'"):
+        g.set_params(target__p_rul=0.8)
+
+
+def test_s_is_parsed_once_and_f_asked_about_everybody_once(people, monkeypatch):
+    parsed, asked = [], []
+    ranked = fairpatch.measure.groups._ranked
+    monkeypatch.setattr(
+        "fairpatch.measure.groups._ranked", lambda *a: parsed.append(1) or ranked(*a)
+    )
+    f = BaseModel("score")
+
+    def score(X):
+        asked.append(len(X))
+        return f.scores(X)
+
+    big = people[people["group"].isin(["A", "B"])]
+    X = big.drop(columns=["id", "group", "y"])
+    quick = {"grid": Grid.of((3.0, 10.0), (0.3,), (0.01,)), "n_steps": 60}
+    g = Commod(score, target=Target(p_rule=0.6), exclude=["score"], **quick)
+    g.fit(X, big["y"], sensitive_features=big["group"])
+    assert len(parsed) == 1
+    assert sum(asked) == len(X)
+    fresh = g.fitted_.fresh_rows()
+    assert len(fresh) == g.certificate_.verdicts[0].people
+
+
+def test_a_failed_fit_leaves_nothing_of_an_earlier_one(people):
+    X, g = fitted(people)
+    with pytest.raises(ValueError, match="at least 2 are needed"):
+        g.fit(X, people["y"], sensitive_features=np.zeros(len(X)))
+    with pytest.raises(NotFittedError):
+        g.predict(X)

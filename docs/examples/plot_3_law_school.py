@@ -50,5 +50,5 @@ fig.tight_layout()
 # Why does one person's decision change, and what would have kept it?
 from fairpatch.explain import reasons
 
-for reason in reasons(g.patch_, X_test, f_logit, reference=X_train)[:3]:
+for reason in reasons(g.patched_, X_test, reference=X_train)[:3]:
     print(reason)

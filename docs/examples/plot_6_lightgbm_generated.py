@@ -34,7 +34,7 @@ print(g.certificate_)
 # %%
 # One graph, in double precision: every decision is the same.
 fresh = population.sample(50_000, seed=2).to_pandas()[numbers]
-path = save_graph(merged_graph(g.patch_, f, fresh.head(500)), Path(tempfile.mkdtemp()) / "g.onnx")
+path = save_graph(merged_graph(g.patched_, fresh.head(500)), Path(tempfile.mkdtemp()) / "g.onnx")
 found = run_graph(path, fresh)["fairpatch_decision"]
 print((found == g.predict(fresh)).all(), path.stat().st_size, "bytes")
 

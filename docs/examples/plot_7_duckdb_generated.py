@@ -11,7 +11,7 @@ import duckdb
 
 from fairpatch import Commod, Target, audit
 from fairpatch.datasets import Population
-from fairpatch.engines.tables import apply
+from fairpatch.patch.apply import apply
 
 groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
 people = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(1_000_000, seed=0)

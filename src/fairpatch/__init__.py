@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from fairpatch import measure as measure
     from fairpatch import patch as patch
     from fairpatch.base import BaseModel as BaseModel
+    from fairpatch.choose.not_reached import TargetNotReachedError as TargetNotReachedError
     from fairpatch.choose.target import Target as Target
     from fairpatch.commod import Commod as Commod
     from fairpatch.measure.audit import Audit as Audit
     from fairpatch.measure.audit import audit as audit
     from fairpatch.measure.counts import Counts as Counts
     from fairpatch.patch.model import Patch as Patch
+    from fairpatch.patched import PatchedModel as PatchedModel
+    from fairpatch.report.review import review as review
 
 __version__ = "0.1.0.dev0"
 
@@ -26,8 +29,11 @@ _HOME = {
     "Commod": "fairpatch.commod",
     "Counts": "fairpatch.measure.counts",
     "Patch": "fairpatch.patch.model",
+    "PatchedModel": "fairpatch.patched",
     "Target": "fairpatch.choose.target",
+    "TargetNotReachedError": "fairpatch.choose.not_reached",
     "audit": "fairpatch.measure.audit",
+    "review": "fairpatch.report.review",
 }
 _ROOMS = ("datasets", "measure", "patch")
 
@@ -37,12 +43,15 @@ __all__ = [
     "Commod",
     "Counts",
     "Patch",
+    "PatchedModel",
     "Target",
+    "TargetNotReachedError",
     "__version__",
     "audit",
     "datasets",
     "measure",
     "patch",
+    "review",
 ]
 
 

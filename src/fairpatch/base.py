@@ -12,10 +12,10 @@ from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-Floats = NDArray[np.float64]
+from fairpatch._arrays import Bools, Floats
+
 Estimator = Any
 """A fitted classifier with ``predict_proba``, a callable X -> probabilities, or a column's name."""
 
@@ -103,7 +103,7 @@ class BaseModel:
         margin = _margin(self.estimator)
         return self._probabilities(X) if margin is None else expit(_floats(margin(X)))
 
-    def decisions(self, X: Any) -> NDArray[np.bool_]:
+    def decisions(self, X: Any) -> Bools:
         """Whether f decides 1: p > t."""
         return self.logits(X) > 0
 

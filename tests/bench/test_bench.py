@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairpatch.bench.__main__ import main
-from fairpatch.bench.segments import quartiles
+from fairpatch.bench.quartiles import quartiles
 from fairpatch.bench.ten import one
 from fairpatch.datasets import NAMES
 from fairpatch.learn.problem import Grid

@@ -1,4 +1,4 @@
-"""The dial's path against brute force: applying the ratio at each strength."""
+"""The dial's dial against brute force: applying the ratio at each strength."""
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from fairpatch.measure import (
     p_rule,
     tpr_gap,
 )
+from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 
 PERSON = st.tuples(
@@ -36,24 +37,24 @@ PATCH = Patch(
 )
 def test_every_stretch_of_the_path_equals_applying_the_patch(people, direction):
     r, f, y, group = (np.array(column) for column in zip(*people, strict=True))
-    path = trace(r, f, y, group, direction=direction)
+    dial = trace(r, f, y, group, direction=direction)
     patch = PATCH.model_copy(update={"direction": direction})
-    assert path.strength[0] == 0
-    assert (np.diff(path.strength) > 0).all()
-    for k, s in enumerate(path.strength):
+    assert dial.strength[0] == 0
+    assert (np.diff(dial.strength) > 0).all()
+    for k, s in enumerate(dial.strength):
         decided = patch.with_strength(s).decide((r - 1)[:, None], f)
-        assert path.changed[k] == (decided != (f > 0)).sum()
-        assert path.correct[k] == (decided == (y == 1)).sum()
+        assert dial.changed[k] == (decided != (f > 0)).sum()
+        assert dial.correct[k] == (decided == (y == 1)).sum()
         for g in range(group.max() + 1):
             for label in (0, 1):
                 here = (group == g) & (y == label)
-                assert path.positive[k, g, label] == decided[here].sum()
-    # nobody changes between the strengths that the path does not list
-    fine = np.linspace(0, path.strength[-1], 200)
+                assert dial.positive[k, g, label] == decided[here].sum()
+    # nobody changes between the strengths that the dial does not list
+    fine = np.linspace(0, dial.strength[-1], 200)
     seen = {
         int((patch.with_strength(s).decide((r - 1)[:, None], f) != (f > 0)).sum()) for s in fine
     }
-    inside = {int(c) for c in path.changed}
+    inside = {int(c) for c in dial.changed}
     on_the_edge = {
         int((patch.with_strength(1 / (1 - v)).decide((r - 1)[:, None], f) != (f > 0)).sum())
         for v in r[r < 1]
@@ -66,34 +67,34 @@ def test_metrics_of_the_path_equal_the_metrics_of_counts():
     n = 400
     r, f = random.normal(0.5, 1, n), random.normal(size=n)
     y, group = random.integers(0, 2, n), random.integers(0, 3, n)
-    path = trace(r, f, y, group)
-    for k in range(0, len(path.strength), 37):
-        decided = PATCH.with_strength(path.strength[k]).decide((r - 1)[:, None], f)
+    dial = trace(r, f, y, group)
+    for k in range(0, len(dial.strength), 37):
+        decided = PATCH.with_strength(dial.strength[k]).decide((r - 1)[:, None], f)
         counts = Counts.from_arrays(
             decision=f > 0, new_decision=decided, y=y, sensitive_features=group
         )
-        assert path.p_rule[k] == pytest.approx(float(p_rule(counts)))
-        assert path.rate_difference[k] == pytest.approx(
+        assert P_RULE.along(dial)[k] == pytest.approx(float(p_rule(counts)))
+        assert RATE_DIFFERENCE.along(dial)[k] == pytest.approx(
             float(demographic_parity_difference(counts))
         )
-        assert path.tpr_gap[k] == pytest.approx(float(tpr_gap(counts)))
-        assert path.mistreatment[k] == pytest.approx(float(disparate_mistreatment(counts)))
-        assert path.accuracy[k] == pytest.approx(float(accuracy(counts)))
-        assert path.change_rate[k] == pytest.approx(float(change_rate(counts)))
+        assert TPR_GAP.along(dial)[k] == pytest.approx(float(tpr_gap(counts)))
+        assert MISTREATMENT.along(dial)[k] == pytest.approx(float(disparate_mistreatment(counts)))
+        assert dial.accuracy[k] == pytest.approx(float(accuracy(counts)))
+        assert dial.change_rate[k] == pytest.approx(float(change_rate(counts)))
 
 
 def test_most_ends_the_path():
     r, f = np.array([0.5, -1.0]), np.array([1.0, 1.0])
-    path = trace(r, f, np.array([0, 1]), np.array([0, 1]), most=1.0)
-    assert path.changed.tolist() == [0, 1]
-    assert path.strength[-1] < 1.0
+    dial = trace(r, f, np.array([0, 1]), np.array([0, 1]), most=1.0)
+    assert dial.changed.tolist() == [0, 1]
+    assert dial.strength[-1] < 1.0
 
 
 def test_a_strength_lies_in_the_stretch_that_it_decides():
     random = np.random.default_rng(1)
     r, f = random.normal(0.3, 1, 60), random.normal(size=60)
     y, group = random.integers(0, 2, 60), random.integers(0, 2, 60)
-    path = trace(r, f, y, group)
+    dial = trace(r, f, y, group)
     for s in np.linspace(0, 3, 97):
         decided = PATCH.with_strength(s).decide((r - 1)[:, None], f)
-        assert path.changed[path.at(s)] == (decided != (f > 0)).sum()
+        assert dial.changed[dial.at(s)] == (decided != (f > 0)).sum()

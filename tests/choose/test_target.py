@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from fairpatch import Commod, Counts, Target, audit
-from fairpatch.choose.certificate import certify, score_test
-from fairpatch.choose.choice import TargetNotReachedError
+from fairpatch import Commod, Counts, Target, TargetNotReachedError, audit
+from fairpatch.choose.certificate import certify
 from fairpatch.choose.group_probability import group_probabilities
-from fairpatch.choose.rows import Rows
+from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.learn.problem import Grid
+from fairpatch.measure.judge import score_test
+from fairpatch.measure.metric import METRICS, P_RULE
 from fairpatch.patch.encoding import Encoder
 
 TWO = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
@@ -40,20 +41,20 @@ def fitted(people, target, **options):
 def test_the_choice_meets_the_target_to_within_one_person(people):
     _, g = fitted(people, Target(p_rule=0.8), splits=(0.5, 0.5, 0.0))
     value = g.choice_.metrics["group"]["p_rule"]
-    path = g.frontier_.paths[g.choice_.model]["group"]
-    k = int(np.searchsorted(path.strength, g.choice_.strength))
+    dial = g.frontier_.dials[g.choice_.model]["group"]
+    k = int(np.searchsorted(dial.strength, g.choice_.strength))
     assert value >= 0.8
-    assert path.p_rule[k - 1] < 0.8  # one stretch of the dial less is not enough
-    assert path.changed[k] - path.changed[k - 1] == 1
+    assert P_RULE.along(dial)[k - 1] < 0.8  # one stretch of the dial less is not enough
+    assert dial.changed[k] - dial.changed[k - 1] == 1
 
 
 def test_no_other_candidate_meets_it_with_fewer_changes(people):
     target = Target(p_rule=0.8)
     _, g = fitted(people, target, splits=(0.5, 0.5, 0.0))
-    for m, paths in enumerate(g.frontier_.paths):
-        met = np.flatnonzero(g.frontier_.met(m, target))
+    for m, dials in enumerate(g.frontier_.dials):
+        met = np.flatnonzero(g.frontier_.met(m, target.requirements))
         if len(met):
-            assert paths["group"].change_rate[met[0]] >= g.choice_.change_rate
+            assert dials["group"].change_rate[met[0]] >= g.choice_.change_rate
     assert g.choice_.bound.change_rate <= g.choice_.change_rate
     assert g.choice_.blind <= g.choice_.change_rate
     text = r"no method could meet the target with fewer than \d.*expected at best without"
@@ -92,7 +93,7 @@ def test_other_targets_are_met_on_the_selection_rows(people, target):
     _, g = fitted(people, target)
     for requirement in target.fairness_requirements:
         value = g.choice_.metrics["group"][requirement.name]
-        assert value >= 0.75 if requirement.at_least else value <= requirement.limit
+        assert value >= 0.75 if requirement.metric.at_least else value <= requirement.limit
     assert target.direction in ("both", g.patch_.direction)
 
 
@@ -144,7 +145,7 @@ def test_splits_share_every_group_and_label_and_no_row():
         random.integers(0, 2, 1_000),
         random.choice(["a", "b", "rare"], 1_000, p=[0.7, 0.28, 0.02]),
     )
-    everybody = Rows(np.arange(1_000)[:, None], y, s)
+    everybody = Rows.of(np.arange(1_000)[:, None], y, s)
     parts = [part.X[:, 0] for part in everybody.split((0.5, 0.25, 0.25), 0)]
     assert np.array_equal(np.sort(np.concatenate(parts)), np.arange(1_000))
     for rows, share in zip(parts, (0.5, 0.25, 0.25), strict=True):
@@ -167,8 +168,8 @@ def test_the_frontier_as_records(people):
     _, g = fitted(people, Target(p_rule=0.8))
     records = g.frontier_.records()
     assert len(records) == 18  # the grid of 6, for each direction
-    assert {r["direction"] for r in records} == {"both", "promote_only", "demote_only"}
-    assert {"lambda_fair", "accuracy", "change_rate", "metrics"} <= set(records[0])
+    assert {r.direction for r in records} == {"both", "promote_only", "demote_only"}
+    assert {m.name for m in METRICS} == set(records[0].metrics["group"])
     best = g.frontier_.pareto()
     assert 1 <= best.sum() <= 18
 
@@ -254,7 +255,7 @@ def test_a_patch_of_few_columns_can_be_asked_for(people):
     assert "at most 2 columns" in str(narrow.target)
     with pytest.raises(TargetNotReachedError, match="more columns may help"):
         fitted(people, Target(p_rule=0.99, max_columns=1, max_changes=0.02))
-    with pytest.raises(ValueError, match="max_columns must be at least 1"):
+    with pytest.raises(ValueError, match="max_columns must be a whole number, at least 1"):
         Target(p_rule=0.8, max_columns=0)
 
 
@@ -268,7 +269,7 @@ def test_a_failed_sequence_certifies_nothing(people, monkeypatch):
         verdicts = tuple(replace(v, word=word) for v in found.verdicts)
         return replace(found, verdicts=verdicts)
 
-    monkeypatch.setattr("fairpatch.choose.choice.certify", judged)
+    monkeypatch.setattr("fairpatch.choose.fit.certify", judged)
     _, g = fitted(people, Target(p_rule=0.8))
     assert g.certificate_.word == "too few data"
 
@@ -281,7 +282,7 @@ def test_group_probabilities_are_of_the_groups_that_are_there():
     other[:2] = "b"  # two people of a third group among the learning rows
     encoder = Encoder.fit(x)
     q = group_probabilities(
-        Rows(x, np.zeros(600, int), s), encoder, Rows(x, np.ones(600, int), other)
+        Rows.of(x, np.zeros(600, int), s), encoder, Rows.of(x, np.ones(600, int), other)
     )
     assert next(iter(q.values())).mean() == pytest.approx(np.mean(s == "c"), abs=0.03)
 

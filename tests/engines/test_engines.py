@@ -14,8 +14,8 @@ import pytest
 from fairpatch.base import BaseModel
 from fairpatch.engines.onnx import patch_graph
 from fairpatch.engines.sql import DIALECTS, sql
-from fairpatch.engines.tables import CHANGED, DECISION, RATIO, SCORE, apply
 from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+from fairpatch.patch.apply import CHANGED, DECISION, RATIO, SCORE, apply
 
 HOSTILE = ['we"ird', "it's", "a;DROP TABLE people;--", "back\\slash", "select", "ünï ☃", "x`y"]
 GOLDEN = Path(__file__).parent / "golden"

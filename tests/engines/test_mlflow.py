@@ -17,6 +17,7 @@ from test_onnx import PIPELINES, encoded, patch_on, people
 
 from fairpatch.base import BaseModel
 from fairpatch.engines.mlflow import log_model, log_run, save_model
+from fairpatch.patched import PatchedModel
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:mlflow.*"),
@@ -38,7 +39,7 @@ def test_a_saved_model_decides_as_the_patch_does(tmp_path):
 
     X, y = people()
     f, patch = encoded(LGBMClassifier(n_estimators=20, verbose=-1, n_jobs=1)).fit(X, y), patch_on()
-    folder = save_model(patch, X, tmp_path / "model", model=f)
+    folder = save_model(PatchedModel(BaseModel(f), patch), X, tmp_path / "model")
     assert not list(folder.rglob("*.pkl"))
     needed = (folder / "requirements.txt").read_text()
     assert "torch" not in needed
@@ -51,7 +52,7 @@ def test_no_real_person_is_in_the_model(tmp_path):
     X, y = people(50, gaps=0.0)
     X["income"] += np.arange(len(X)) / 7
     f = PIPELINES["logistic"]().fit(X, y)
-    folder = save_model(patch_on(), X, tmp_path / "model", model=f)
+    folder = save_model(PatchedModel(BaseModel(f), patch_on()), X, tmp_path / "model")
     rows = json.loads((folder / "serving_input_example.json").read_text())
     example = pd.DataFrame(**rows["dataframe_split"])
     assert len(example) == 1
@@ -61,7 +62,7 @@ def test_no_real_person_is_in_the_model(tmp_path):
 def test_served_on_loopback_and_asked_over_http(tmp_path):
     X, y = people(500)
     f, patch = PIPELINES["logistic"]().fit(X, y), patch_on()
-    folder = save_model(patch, X, tmp_path / "model", model=f)
+    folder = save_model(PatchedModel(BaseModel(f), patch), X, tmp_path / "model")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

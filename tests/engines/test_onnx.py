@@ -23,6 +23,12 @@ from fairpatch.base import BaseModel
 from fairpatch.engines.onnx import merged_graph, patch_graph, run_graph, save_graph
 from fairpatch.engines.trees import trees_of
 from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+from fairpatch.patched import PatchedModel
+
+
+def patched(f, patch):
+    return PatchedModel(BaseModel(f, patch.cutoff), patch)
+
 
 DIRECTIONS = ("both", "promote_only", "demote_only")
 
@@ -96,7 +102,10 @@ def test_a_pipeline_and_its_patch(name, cutoff, tmp_path):
     fresh, _ = people(20_000, seed=1)
     for direction in DIRECTIONS:
         patch = patch_on(direction, cutoff)
-        path = save_graph(merged_graph(patch, f, X.head(500)), tmp_path / "f.onnx")
+        path = save_graph(
+            merged_graph(patched(f, patch), X.head(500)),
+            tmp_path / "f.onnx",
+        )
         found = run_graph(path, fresh)
         f_logit = BaseModel(f, cutoff).logits(fresh)
         assert (found["fairpatch_decision"] == patch.decide(fresh, f_logit)).all()
@@ -120,7 +129,10 @@ def test_boosted_trees_with_gaps_and_people_on_a_threshold(name, arrays):
     patch = patch_on(arrays=True) if arrays else Patch(
         columns=[Column(name="age", kind="number")], concepts=patch_on(arrays=True).concepts[:0]
     )  # fmt: skip
-    found = run_graph(merged_graph(patch, f, fresh[:50]).SerializeToString(), fresh)
+    found = run_graph(
+        merged_graph(patched(f, patch), fresh[:50]).SerializeToString(),
+        fresh,
+    )
     f_logit = BaseModel(f).logits(fresh)
     assert (found["fairpatch_decision"] == patch.decide(fresh, f_logit)).all()
     expected = expit(patch.logits(fresh, f_logit))
@@ -144,19 +156,19 @@ def test_a_model_that_cannot_be_converted_is_refused_with_advice():
     X = X[["income", "age"]]
     f = make_pipeline(FunctionTransformer(np.log1p), LogisticRegression()).fit(X, y)
     with pytest.raises(ValueError, match="Export the patch alone, on a score input"):
-        merged_graph(patch_on(arrays=True), f, X)
+        merged_graph(patched(f, patch_on(arrays=True)), X)
 
 
 def test_a_graph_that_decides_otherwise_is_refused(monkeypatch):
     X, y = people(gaps=0.0)
     X = X[["income", "age"]].to_numpy()
     f = LogisticRegression().fit(X, y)
-    whole = merged_graph(patch_on(arrays=True), f, X)
+    whole = merged_graph(patched(f, patch_on(arrays=True)), X)
     onnx.checker.check_model(whole, full_check=True)
     assert onnxruntime.InferenceSession(whole.SerializeToString())
     monkeypatch.setattr("fairpatch.engines.onnx.base_logits", wrong_sign)
     with pytest.raises(ValueError, match="differs from LogisticRegression: .* decisions"):
-        merged_graph(patch_on(arrays=True), f, X)
+        merged_graph(patched(f, patch_on(arrays=True)), X)
 
 
 def wrong_sign(graph, model, X, cutoff):

@@ -11,10 +11,10 @@ import psutil
 import pytest
 
 from fairpatch.base import BaseModel
-from fairpatch.choose.table_parts import count_patches
+from fairpatch.data.engine_splits import count_table
 from fairpatch.datasets import Population
-from fairpatch.engines.tables import apply
 from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+from fairpatch.patch.apply import apply
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1_200)]
 ROWS = 20_000_000
@@ -87,16 +87,16 @@ class Killer(threading.Thread):
 def test_counts_survive_an_executor_that_is_killed(cluster, data):
     table = cluster.read.parquet(str(data))
     start = time.perf_counter()
-    (undisturbed,) = count_patches(table, [PATCH], BaseModel("score"), **OPTIONS)
+    (undisturbed,) = count_table(table, [PATCH], BaseModel("score"), **OPTIONS)
     took = time.perf_counter() - start
     killer = Killer(took / 3)
     killer.start()
-    (disturbed,) = count_patches(table, [PATCH], BaseModel("score"), **OPTIONS)
+    (disturbed,) = count_table(table, [PATCH], BaseModel("score"), **OPTIONS)
     killer.join()
     assert killer.killed
     assert disturbed == undisturbed
     relation = duckdb.connect().read_parquet(f"{data}/*.parquet")
-    assert disturbed == count_patches(relation, [PATCH], BaseModel("score"), **OPTIONS)[0]
+    assert disturbed == count_table(relation, [PATCH], BaseModel("score"), **OPTIONS)[0]
 
 
 def test_nobody_is_applied_twice(cluster, data, tmp_path):
@@ -110,7 +110,7 @@ def test_nobody_is_applied_twice(cluster, data, tmp_path):
     rows, people, changed = found.aggregate(
         "count(*), count(DISTINCT id), count(*) FILTER (fairpatch_changed)"
     ).fetchall()[0]
-    (counts,) = count_patches(
+    (counts,) = count_table(
         duckdb.connect().read_parquet(f"{data}/*.parquet"), [PATCH], BaseModel("score"), **OPTIONS
     )
     assert rows == people == ROWS

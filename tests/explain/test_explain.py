@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch import Commod, Target
+from fairpatch import BaseModel, Commod, PatchedModel, Target
 from fairpatch.bench.paper import starting_model
 from fairpatch.explain import (
     ChangeTree,
@@ -81,7 +82,7 @@ def kept(patch, X, f_logit, reason):
 def test_the_difference_named_keeps_the_decision(people):
     X, _, _, g = people
     f_logit, before, after = decisions(g, X)
-    found = reasons(g.patch_, X, f_logit)
+    found = reasons(g.patched_, X)
     assert [r.row for r in found] == np.flatnonzero(before != after).tolist()
     assert len(found) > 50
     for r in found:
@@ -99,7 +100,7 @@ def test_the_same_on_the_papers_test_sets(name):
     g = Commod(split.f, lambda_fair=3.0, lambda_ratio=0.3, n_steps=200)
     g.fit(split.X_train, split.y_train, sensitive_features=split.s_train)
     f_logit = g.base_.logits(split.X_test)
-    found = reasons(g.patch_, split.X_test, f_logit)
+    found = reasons(g.patched_, split.X_test)
     assert len(found) > 20
     assert all(kept(g.patch_, split.X_test, f_logit, r) for r in found)
     both = contributions(g.patch_, split.X_test)
@@ -145,7 +146,7 @@ def test_reasons_of_any_patch(slope, flag, level, offset, seed):
         }
     )
     f_logit = random.normal(size=60)
-    for r in reasons(patch, X, f_logit):
+    for r in reasons(PatchedModel(BaseModel(lambda _: expit(f_logit)), patch), X):
         if r.keeps:
             assert kept(patch, X, f_logit, r)
         else:  # nothing that occurs would have been enough, and no number can be moved
@@ -208,7 +209,7 @@ def test_a_condition_reads_as_it_holds():
 def test_the_change_audit_answers_frames_questions(people):
     X, y, s, g = people
     _, before, after = decisions(g, X)
-    found = change_audit(X, before, after, y, sensitive_features={"group": s}, feature="group")
+    found = change_audit(g.patched_.rows(X, y, {"group": s}), after, "group")
     assert found.changed == (before != after).sum()
     promoted = [c.promoted for c in found.by_group.values()]
     assert sum(promoted) == (~before & after).sum()
@@ -238,7 +239,7 @@ def test_proxy_risk_ranks_columns_by_what_they_tell_of_s(people):
 
 def test_stability_is_high_where_the_signal_is_clear(people):
     X, y, s, g = people
-    found = stability(g, X, y, sensitive_features=s, refits=3)
+    found = stability(g.patched_, g.patched_.rows(X, y, s), g.fitted_.encoder, refits=3)
     assert found.share.shape == (len(X),)
     assert found.of_changed > 2 * found.changed.mean()  # far above chance
     assert found.share[~found.changed].mean() < found.of_changed / 2
@@ -255,7 +256,7 @@ def test_what_is_said_of_whole_numbers_is_true():
         concepts=[Concept(name="c", weight=1.0, intercept=-13.3436, numbers=[weight])],
     )
     people = pd.DataFrame({"amount": np.arange(10_000.0, 20_000.0, 7.0)})
-    reason = reasons(patch, people, np.ones(len(people)))[0]
+    reason = reasons(PatchedModel(BaseModel(lambda X: np.full(len(X), 0.7)), patch), people)[0]
     assert "amount 12344 instead of 10000" in str(reason)
 
 

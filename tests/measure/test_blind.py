@@ -63,13 +63,13 @@ def test_the_bayes_rule_is_optimal_but_for_one_person(seed, lambda_ratio):
 
 def test_knowing_s_is_never_worse_than_guessing_it():
     from fairpatch.measure import Counts
-    from fairpatch.measure.bounds import fewest_for_p_rule
+    from fairpatch.measure.metric import P_RULE
 
     random = np.random.default_rng(0)
     n = 20_000
     s = random.integers(0, 2, n)
     decided = random.random(n) < 0.3 + 0.3 * s
-    known = fewest_for_p_rule(
+    known = P_RULE.fewest(
         Counts.from_arrays(decision=decided, sensitive_features=s), 0.8
     ).change_rate
     certain = fewest_blind(s.astype(float), decided, 0.8)

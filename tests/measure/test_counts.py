@@ -144,7 +144,7 @@ def test_without_new_decision_g_is_f():
         ({"decision": [0, 2]}, "decision must be 0 or 1"),
         ({"y": ["yes", "no"]}, "y = \\(labels == 'yes'\\)"),
         ({"y": [1]}, "y has 1 rows, decision has 2"),
-        ({"sensitive_features": ["a"]}, "sensitive has 1 rows"),
+        ({"sensitive_features": ["a"]}, "sensitive_features has 1 rows"),
         ({"sample_weight": [1, -1]}, "at least 0"),
         ({"sample_weight": [1, np.nan]}, "finite"),
         ({"sensitive_features": {}}, "at least one column"),

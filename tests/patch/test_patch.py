@@ -27,8 +27,8 @@ from fairpatch.patch import (
     save,
     schema,
 )
-from fairpatch.patch.arrays import activation
 from fairpatch.patch.encoding import Encoder
+from fairpatch.patch.terms import activation
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "x\"'; DROP TABLE people; --"

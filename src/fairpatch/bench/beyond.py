@@ -7,7 +7,7 @@ accuracy within 0.02 of the best one that does, the one with the fewest changes.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -18,19 +18,19 @@ from sklearn.preprocessing import FunctionTransformer
 from fairpatch._extras import need
 from fairpatch.base import BaseModel
 from fairpatch.bench.journal import Records, Run, execute, read_results, write_results
-from fairpatch.bench.methods import METHODS, ORACLES, Model, at_strength, commod, sweep
+from fairpatch.bench.methods import METHODS, ORACLES, Model, at_strength, sweep
 from fairpatch.bench.paper import Split
-from fairpatch.bench.part import Part
+from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
-from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.choice import Choice, options
-from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.rows import Rows
+from fairpatch.choose.fit import Learner, train_frontier
 from fairpatch.choose.target import Target
+from fairpatch.data.rows import Rows
+from fairpatch.data.splits import Splits
 from fairpatch.datasets import load
-from fairpatch.learn.problem import Direction, Grid
-from fairpatch.measure.bounds import fewest_for_p_rule
+from fairpatch.learn.problem import Grid
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.show import Table
 from fairpatch.patch.encoding import Encoder
 
@@ -64,11 +64,11 @@ def runs(problems: list[str], seeds: int, bases: list[str], methods: list[str]) 
 
 def work(run: Run) -> Records:
     """One method on one split: all its models, on the selection and on the test rows."""
-    split, parts = _parts(run)
+    split, samples = _samples(run)
     if run["method"] == "bound":
-        return _bounds(parts["test"])
+        return _bounds(samples["test"])
     if run["method"] == "COMMOD":
-        models = _commod(split, parts["select"])
+        models = _commod(split, samples["select"])
     else:
         models = sweep(
             run["method"], split, "demographic_parity", run["seed"], grid=GRID, n_concepts=3
@@ -76,28 +76,31 @@ def work(run: Run) -> Records:
     found = []
     for model in models:
         record: dict[str, Any] = {"setting": next(iter(model.settings.values()))}
-        for name, part in parts.items():
-            record |= {f"{k}_{name}": v for k, v in score(model, part).items()}
+        for name, sample in samples.items():
+            record |= {f"{k}_{name}": v for k, v in score(model, sample).items()}
         found.append(record)
     return found
 
 
-def _commod(split: Split, select: Part) -> Iterator[Model]:
+def _commod(split: Split, select: Sample) -> Iterator[Model]:
     """COMMOD's candidates, each at the strength at which it first meets a level, as in a fit."""
-    candidates = Candidates.join(
-        [commod(split, "demographic_parity", GRID, 3, d) for d in get_args(Direction)]
+    splits = Splits(
+        Rows.of(split.X_train, split.y_train, split.s_train).scored(select.f),
+        Rows.of(select.X, select.y, select.s, f_logit=select.f_logit),
     )
-    frontier = Frontier.trace(candidates, Rows(select.X, select.y, select.s), select.f_logit)
-    for level in LEVELS:
-        for choice in _undominated(options(frontier, Target(p_rule=level))):
+    targets = [Target(p_rule=level) for level in LEVELS]
+    encoder = Encoder.fit(split.X_train)
+    frontier = train_frontier(splits, encoder, 0.5, targets[0], Learner(GRID))
+    for found in options(frontier, targets):
+        for choice in _undominated(found):
             settings = {"setting": float(choice.model)}
-            yield at_strength(candidates, choice.model, choice.strength, settings)
+            yield at_strength(frontier.candidates, choice.model, choice.strength, settings)
 
 
-def _bounds(test: Part) -> Records:
+def _bounds(test: Sample) -> Records:
     """The fewest changes with S known for each level."""
     counts = Counts.from_arrays(decision=test.f_logit > 0, y=test.y, sensitive_features=test.s)
-    found = [(level, fewest_for_p_rule(counts, level)) for level in LEVELS]
+    found = [(level, P_RULE.fewest(counts, level)) for level in LEVELS]
     return [{"level": level, "known": None if b is None else b.change_rate} for level, b in found]
 
 
@@ -110,7 +113,7 @@ def _undominated(choices: list[Choice]) -> list[Choice]:
     return kept
 
 
-def _parts(run: Run) -> tuple[Split, dict[str, Part]]:
+def _samples(run: Run) -> tuple[Split, dict[str, Sample]]:
     """The rows of a run, split in three, and f fitted on the first part; f does not read S."""
     name, feature = PROBLEMS[run["problem"]]
     dataset = load(name)
@@ -134,8 +137,8 @@ def _parts(run: Run) -> tuple[Split, dict[str, Part]]:
     f = make_pipeline(FunctionTransformer(encoder.transform), model).fit(X_train, y_train)
     base = BaseModel(f)
     return Split(X_train, X_test, y_train, y_test, s_train, s_test, f), {
-        "select": Part(X_select, y_select, s_select, base),
-        "test": Part(X_test, y_test, s_test, base),
+        "select": Sample(X_select, y_select, s_select, base),
+        "test": Sample(X_test, y_test, s_test, base),
     }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from fairpatch.bench.methods import METHODS, PUBLISHED_BLIND
-from fairpatch.bench.segments import CELLS, PAPER, quartiles
+from fairpatch.bench.quartiles import CELLS, PAPER, quartiles
 from fairpatch.measure.show import Table
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch.choose.choice import TargetNotReachedError
+from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.commod import Commod
 from fairpatch.datasets import Population

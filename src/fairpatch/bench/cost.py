@@ -23,6 +23,7 @@ from fairpatch.engines.onnx import merged_graph
 from fairpatch.measure.show import Table
 from fairpatch.patch import Patch
 from fairpatch.patch.expressions import decision_expr
+from fairpatch.patched import PatchedModel
 
 Job = Callable[[], Any]
 
@@ -84,7 +85,8 @@ def _onnx(f: Any, patch: Patch, X: Any) -> tuple[Job, Job]:
     empty = Patch(columns=(), concepts=(), cutoff=patch.cutoff)
 
     def job(own: Patch) -> Job:
-        graph = merged_graph(own, f, X.head(100)).SerializeToString()
+        g = PatchedModel(BaseModel(f, own.cutoff), own)
+        graph = merged_graph(g, X.head(100)).SerializeToString()
         session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         feed = {
             entry.name: X[entry.name].to_numpy(object if "string" in entry.type else np.float64)

@@ -12,14 +12,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from fairpatch.base import BaseModel
-from fairpatch.choose.candidates import train_candidates
-from fairpatch.choose.choice import TargetNotReachedError, choose
-from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.rows import Rows
+from fairpatch.choose.fit import Learner, fit_target
+from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
+from fairpatch.data.rows import Rows
+from fairpatch.data.splits import Splits, count_rows
 from fairpatch.datasets import Population, load
-from fairpatch.learn.problem import Grid, Settings
-from fairpatch.measure.counts import Counts
+from fairpatch.learn.problem import Grid
+from fairpatch.measure.changes import change_rate
 from fairpatch.measure.fairness import p_rule
 from fairpatch.measure.show import Table
 from fairpatch.patch.encoding import Encoder
@@ -46,27 +46,20 @@ def run(seeds: int = 5, sizes: tuple[int, ...] = SIZES) -> dict[str, Any]:
 
 def _one(rows: Rows, base: BaseModel, n: int, seed: int) -> dict[str, float]:
     """Learn from n rows, choose on the same rows as always, measure on the same."""
-    test, select = (rows.take(np.arange(a, b)) for a, b in ((0, TEST), (TEST, TEST + SELECT)))
-    learn = rows.take(np.arange(TEST + SELECT, TEST + SELECT + n))
-    hidden = [base.score_column] if base.score_column else []
-    candidates = train_candidates(
-        learn,
-        base.logits(learn.X),
-        GRID,
-        Settings(direction="promote_only", random_state=seed),
-        encoder=Encoder.fit(learn.X, exclude=hidden),
+    test, select = (
+        rows.take(np.arange(a, b)).scored(base) for a, b in ((0, TEST), (TEST, TEST + SELECT))
     )
-    frontier = Frontier.trace(candidates, select, base.logits(select.X))
+    learn = rows.take(np.arange(TEST + SELECT, TEST + SELECT + n)).scored(base)
+    hidden = [base.score_column] if base.score_column else []
+    encoder = Encoder.fit(learn.X, exclude=hidden)
+    learner = Learner(GRID, seed=seed)
     try:
-        choice = choose(frontier, TARGET)[-1]
+        fitted = fit_target(Splits(learn, select), encoder, base.cutoff, TARGET, learner)
     except TargetNotReachedError:
         return {"changes": np.nan, "p_rule": np.nan}
-    patch = candidates.patch(choice.model).with_strength(choice.strength)
-    f_logit = base.logits(test.X)
-    decided = patch.decide(test.X, f_logit)
-    counts = Counts.from_arrays(decision=decided, sensitive_features=test.sensitive_features)
+    counts = count_rows(test, fitted.patch)
     return {
-        "changes": float((decided != (f_logit > 0)).mean()),
+        "changes": float(change_rate(counts)),
         "p_rule": float(p_rule(counts).value or np.nan),
     }
 
@@ -77,7 +70,7 @@ def _acs(seed: int, _: int) -> tuple[Rows, BaseModel]:
     X = data.X.drop(columns=data.also_in_x).iloc[order]
     values = data.sensitive["race"].iloc[order]
     common = (values == values.value_counts().index[0]).to_numpy(np.int64)
-    rows = Rows(X.iloc[50_000:], data.y[order][50_000:], {"race": common[50_000:]})
+    rows = Rows.of(X.iloc[50_000:], data.y[order][50_000:], {"race": common[50_000:]})
     first, y = X.iloc[:50_000], data.y[order][:50_000]
     encoder = Encoder.fit(first)
     f = make_pipeline(FunctionTransformer(encoder.transform), LogisticRegression(max_iter=1_000))
@@ -89,7 +82,7 @@ def _generated(seed: int, most: int) -> tuple[Rows, BaseModel]:
     population = Population(p_rule=0.6, accuracy=0.8, groups=groups)
     people = population.sample(most + SELECT + TEST, seed=seed).to_pandas()
     X = people.drop(columns=["id", "group", "y"])
-    rows = Rows(X, people["y"].to_numpy(np.int64), {"group": people["group"].to_numpy()})
+    rows = Rows.of(X, people["y"].to_numpy(np.int64), {"group": people["group"].to_numpy()})
     return rows, BaseModel("score")
 
 

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from fairpatch._arrays import Bools, Floats
 from fairpatch.base import BaseModel
 from fairpatch.bench.paper import Split
-from fairpatch.bench.part import Part
+from fairpatch.bench.sample import Sample
 from fairpatch.choose.candidates import Candidates, train_candidates
-from fairpatch.choose.rows import Rows
-from fairpatch.learn.problem import Direction, Fairness, Grid, Settings
-from fairpatch.patch.model import untouched
+from fairpatch.data.rows import Rows
+from fairpatch.learn.problem import Fairness, Grid, Settings
+from fairpatch.measure.direction import Direction, untouched
 from fairpatch.rivals import (
     AdvDebias,
     AwareLpp,
@@ -27,9 +27,6 @@ from fairpatch.rivals import (
     Rival,
     Roc,
 )
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 RIVALS: dict[str, type[Rival]] = {
     "ROC (reads S)": Roc,
@@ -52,8 +49,8 @@ class Model:
     """One model of a sweep: what it was set to, and what it does."""
 
     settings: dict[str, float]
-    decide: Callable[[Part], Bools]
-    score: Callable[[Part], Floats] | None = None
+    decide: Callable[[Sample], Bools]
+    score: Callable[[Sample], Floats] | None = None
     """Probabilities, where the method has them."""
 
 
@@ -82,9 +79,9 @@ def commod(
     direction: Direction = "both",
 ) -> Candidates:
     """A grid of COMMOD's candidates on the training rows."""
-    rows = Rows(split.X_train, split.y_train, split.s_train)
+    rows = Rows.of(split.X_train, split.y_train, split.s_train).scored(BaseModel(split.f))
     settings = Settings(fairness=fairness, n_concepts=n_concepts, direction=direction)
-    return train_candidates(rows, BaseModel(split.f).logits(split.X_train), grid, settings)
+    return train_candidates(rows, grid, settings)
 
 
 def commod_models(candidates: Candidates) -> Iterator[Model]:
@@ -106,20 +103,22 @@ def at_strength(
     weights = candidates.ratios.v[m] @ candidates.ratios.W[m]
     direction = candidates.directions[m]
 
-    def logits(part: Part) -> Floats:
-        r = 1 + strength * (candidates.ratios.a[m] + part.encoded(candidates.encoder) @ weights)
-        return np.where(untouched(direction, part.f_logit), part.f_logit, r * part.f_logit)
+    def logits(sample: Sample) -> Floats:
+        r = 1 + strength * (candidates.ratios.a[m] + sample.encoded(candidates.encoder) @ weights)
+        return np.where(
+            untouched(direction, sample.f_logit > 0), sample.f_logit, r * sample.f_logit
+        )
 
-    return Model(settings, lambda part: logits(part) > 0, lambda part: expit(logits(part)))
-
-
-def _decide(model: Rival, part: Part) -> Bools:
-    return model.decide_encoded(part.encoded(model.encoder_), part.f_logit, part.s)
+    return Model(settings, lambda sample: logits(sample) > 0, lambda sample: expit(logits(sample)))
 
 
-def _score(model: Rival) -> Callable[[Part], Floats] | None:
+def _decide(model: Rival, sample: Sample) -> Bools:
+    return model.decide_encoded(sample.encoded(model.encoder_), sample.f_logit, sample.s)
+
+
+def _score(model: Rival) -> Callable[[Sample], Floats] | None:
     if isinstance(model, Frappe):
-        return lambda part: expit(part.f_logit + model.term(part.encoded(model.encoder_)))
+        return lambda sample: expit(sample.f_logit + model.term(sample.encoded(model.encoder_)))
     if isinstance(model, AdvDebias):
-        return lambda part: expit(model.logits(part.encoded(model.encoder_)))
+        return lambda sample: expit(model.logits(sample.encoded(model.encoder_)))
     return None

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from fairpatch._arrays import Ints
 from fairpatch._extras import need
 from fairpatch.datasets import Dataset, load
 
@@ -27,14 +27,14 @@ class Split:
 
     X_train: "pd.DataFrame"
     X_test: "pd.DataFrame"
-    y_train: NDArray[np.int64]
-    y_test: NDArray[np.int64]
-    s_train: NDArray[np.int64]
-    s_test: NDArray[np.int64]
+    y_train: Ints
+    y_test: Ints
+    s_train: Ints
+    s_test: Ints
     f: Any
 
 
-def frames(name: str) -> "tuple[pd.DataFrame, NDArray[np.int64], NDArray[np.int64], Any]":
+def frames(name: str) -> "tuple[pd.DataFrame, Ints, Ints, Any]":
     """Columns, labels, groups and the scaler of the paper's f, for ``law_school`` or ``compas``."""
     dataset = load(name)
     if name == "law_school":
@@ -57,7 +57,7 @@ def starting_model(name: str) -> Split:
     return Split(X_train, X_test, y_train, y_test, s_train, s_test, f)
 
 
-def _is(dataset: Dataset, race: str) -> NDArray[np.int64]:
+def _is(dataset: Dataset, race: str) -> Ints:
     return np.asarray(dataset.sensitive["race"] == race, np.int64)
 
 

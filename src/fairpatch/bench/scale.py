@@ -17,9 +17,9 @@ import numpy as np
 
 from fairpatch._extras import need
 from fairpatch.base import BaseModel
-from fairpatch.choose.table_parts import TableParts, count_patches
 from fairpatch.choose.target import Target
 from fairpatch.commod import Commod
+from fairpatch.data.engine_splits import EngineSplits, count_table
 from fairpatch.datasets import Population
 from fairpatch.engines.partitions import apply_files
 from fairpatch.measure.counts import Counts
@@ -92,11 +92,11 @@ def _audit(data: str, patch: str, _: str) -> Any:
 
 def _certify(data: str, patch: str, _: str) -> Any:
     """The last quarter of the rows, eight patches at once, as a fit does."""
-    parts = TableParts(
+    splits = EngineSplits(
         _duckdb(data), "id", "y", ("group",), BaseModel("score"), (0.5, 0.25, 0.25), 0
     )
     strengths = np.linspace(0.5, 2, 8)
-    return len(parts.certify([load(patch).with_strength(float(s)) for s in strengths]))
+    return len(splits.count([load(patch).with_strength(float(s)) for s in strengths]))
 
 
 def _apply(data: str, patch: str, out: str) -> Any:
@@ -114,13 +114,13 @@ def _whole_fit(data: str, _: str, __: str) -> dict[str, float]:
     g = _fit(_duckdb(data))
     whole = time.perf_counter() - start
     scan = min(_seconds(lambda: _bare_scan(data)) for _ in range(2))
-    parts = TableParts(_duckdb(data), "id", "y", ("group",), g.base_, g.splits, 0)
-    learn, select = parts.samples((0, 1), g.max_rows)
-    count = [parts.counts]  # outside of what is timed below
+    splits = EngineSplits(_duckdb(data), "id", "y", ("group",), g.base_, g.splits, 0)
+    learn, select = splits.samples((0, 1), g.max_rows)
+    count = [splits.counts]  # outside of what is timed below
     start = time.perf_counter()
     Commod("score", target=Target(p_rule=0.75), max_rows=g.max_rows, splits=(0.5, 0.5, 0.0)).fit(
         _joined(learn.X, select.X), np.append(learn.y, select.y),
-        sensitive_features=_joined(learn.sensitive_features, select.sensitive_features),
+        sensitive_features=np.append(learn.s.codes, select.s.codes),
     )  # fmt: skip
     train = time.perf_counter() - start
     del count
@@ -210,9 +210,7 @@ def _on_spark(data: str, patch: str, repeats: str) -> dict[str, float]:
 
 
 def _counts(table: Any, patch: Patch) -> Counts:
-    (counts,) = count_patches(
-        table, [patch], BaseModel("score"), y="y", sensitive_features=["group"]
-    )
+    (counts,) = count_table(table, [patch], BaseModel("score"), y="y", sensitive_features=["group"])
     return counts
 
 

@@ -3,17 +3,17 @@
 import numpy as np
 
 from fairpatch.bench.methods import Model
-from fairpatch.bench.part import Part
+from fairpatch.bench.sample import Sample
 from fairpatch.measure import accuracy, change_rate, disparate_mistreatment, p_rule
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.scores import displacement, rank_inversions
 
 
-def score(model: Model, part: Part) -> dict[str, float | None]:
+def score(model: Model, sample: Sample) -> dict[str, float | None]:
     """P-Rule, DM, accuracy, changes and their direction, and how far scores move."""
-    before, after = part.f_logit > 0, model.decide(part)
+    before, after = sample.f_logit > 0, model.decide(sample)
     counts = Counts.from_arrays(
-        decision=before, new_decision=after, y=part.y, sensitive_features=part.s
+        decision=before, new_decision=after, y=sample.y, sensitive_features=sample.s
     )
     found = {
         "p_rule": p_rule(counts).value,
@@ -26,7 +26,7 @@ def score(model: Model, part: Part) -> dict[str, float | None]:
         "rank_inversions": None,
     }
     if model.score is not None:
-        new = model.score(part)
-        found["displacement"] = displacement(part.f_score, new)
-        found["rank_inversions"] = rank_inversions(part.f_score, new)
+        new = model.score(sample)
+        found["displacement"] = displacement(sample.f_score, new)
+        found["rank_inversions"] = rank_inversions(sample.f_score, new)
     return found

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from fairpatch.bench.methods import commod
 from fairpatch.bench.paper import starting_model
-from fairpatch.bench.segments import CONCEPTS
+from fairpatch.bench.quartiles import CONCEPTS
 from fairpatch.learn.problem import Grid
 from fairpatch.measure.show import Table
 from fairpatch.rivals import AdvDebias, Frappe, Lpp, Oxon, Reductions

@@ -7,24 +7,23 @@ import numpy as np
 
 from fairpatch.base import BaseModel
 from fairpatch.bench.paper import starting_model
-from fairpatch.bench.segments import CONCEPTS
+from fairpatch.bench.quartiles import CONCEPTS
 from fairpatch.choose.candidates import train_candidates
-from fairpatch.choose.rows import Rows
+from fairpatch.data.rows import Rows
 from fairpatch.learn.problem import Grid, Settings
 
 
 def run(dataset: str = "law_school", models: int = 100, repeats: int = 3) -> dict[str, Any]:
     """Best of several, alternating, on the paper's training rows; one thread at this size."""
     split = starting_model(dataset)
-    f_logit = BaseModel(split.f).logits(split.X_train)
-    rows = Rows(split.X_train, split.y_train, split.s_train)
+    rows = Rows.of(split.X_train, split.y_train, split.s_train).scored(BaseModel(split.f))
     settings = Settings(n_concepts=CONCEPTS[dataset])
     best = {1: np.inf, models: np.inf}
     for _ in range(repeats):
         for size in (1, models):
             grid = Grid.of(np.geomspace(0.1, 10, size), (1.0,), (0.01,))
             start = time.perf_counter()
-            train_candidates(rows, f_logit, grid, settings)
+            train_candidates(rows, grid, settings)
             best[size] = min(best[size], time.perf_counter() - start)
     return {
         "dataset": dataset,

@@ -3,20 +3,20 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
-from fairpatch.choose.choice import TargetNotReachedError
+from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.commod import Commod
 from fairpatch.datasets import load
-from fairpatch.learn.problem import Direction
 from fairpatch.measure import accuracy, change_rate, p_rule
 from fairpatch.measure.blind import bayes_changes, fewest_blind
-from fairpatch.measure.bounds import fewest_for_p_rule
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.direction import Direction
+from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.show import Table
 from fairpatch.patch.encoding import Encoder
 
@@ -51,7 +51,7 @@ def one(name: str, seed: int, tau: float, direction: Direction) -> dict[str, Any
         decision=decided, new_decision=g.predict(X_test), y=y_test, sensitive_features=s_test
     )
     reached, ours = float(p_rule(counts)), float(accuracy(counts))
-    known = fewest_for_p_rule(counts, reached, direction=direction)
+    known = P_RULE.fewest(counts, reached, direction=direction)
     return {
         "dataset": name,
         "seed": seed,
@@ -68,17 +68,17 @@ def one(name: str, seed: int, tau: float, direction: Direction) -> dict[str, Any
     }
 
 
-def _model(encoder: Encoder, X: Any, labels: NDArray[np.int64]) -> Any:
+def _model(encoder: Encoder, X: Any, labels: Ints) -> Any:
     model = LogisticRegression(max_iter=500).fit(encoder.transform(X), labels)
     return lambda rows: model.predict_proba(encoder.transform(rows))[:, 1]
 
 
 def _bayes(
-    q: NDArray[np.float64],
-    eta: NDArray[np.float64],
-    decided: NDArray[np.bool_],
+    q: Floats,
+    eta: Floats,
+    decided: Bools,
     tau: float,
-    y: NDArray[np.int64],
+    y: Ints,
     at_least: float,
 ) -> float | None:
     """Fewest changes of the Bayes rule at an accuracy within 0.01 of ours, or better."""

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fairpatch.base import BaseModel
 from fairpatch.choose.candidates import train_candidates
-from fairpatch.choose.rows import Rows
+from fairpatch.data.rows import Rows
 from fairpatch.datasets import NAMES, load
 from fairpatch.learn.problem import Grid, Settings
 from fairpatch.measure import p_rule
@@ -29,7 +29,7 @@ def one(name: str, grid: Grid | None = None, max_rows: int = MAX_ROWS) -> dict[s
     f_logit = BaseModel(f).logits(encoder.transform(X))
     start = time.perf_counter()
     candidates = train_candidates(
-        Rows(X, y, s), f_logit, grid or Grid.of(), Settings(), encoder=encoder
+        Rows.of(X, y, s, f_logit=f_logit), grid or Grid.of(), Settings(), encoder=encoder
     )
     seconds = time.perf_counter() - start
     rules, changes = [], []

@@ -12,17 +12,16 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logit
 
-from fairpatch.choose.rows import Rows, codes
-from fairpatch.learn.problem import Direction, Grid, Problem, Settings
+from fairpatch._arrays import Bools, Floats
+from fairpatch.data.rows import Rows
+from fairpatch.learn.problem import Grid, Problem, Settings
 from fairpatch.learn.train import Callback, Ratios, train
+from fairpatch.measure.direction import Direction, untouched
 from fairpatch.patch import Patch, Provenance
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.model import untouched
 
-Floats = NDArray[np.float64]
 RatioLoss = Literal["uniform", "fisher"]
 
 
@@ -67,12 +66,13 @@ class Candidates:
         weights = np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)
         return np.asarray(1.0 + self.ratios.a + weights @ self.encoder.transform(X).T)
 
-    def decide(self, X: Any, f_logit: Floats) -> NDArray[np.bool_]:
+    def decide(self, X: Any, f_logit: Floats) -> Bools:
         """Decisions of every model: (M, rows)."""
         r = self.ratio(X)
         decided = np.where(f_logit > 0, r > 0, (f_logit < 0) & (r < 0))
-        kept = np.stack([untouched(direction, f_logit) for direction in self.directions])
-        return np.where(kept, f_logit > 0, decided)
+        approved = f_logit > 0
+        kept = np.stack([untouched(direction, approved) for direction in self.directions])
+        return np.where(kept, approved, decided)
 
     def patch(self, m: int) -> Patch:
         """Model m as a patch: concepts by importance, unused ones and unread columns left out."""
@@ -104,7 +104,6 @@ class Candidates:
 
 def train_candidates(
     rows: Rows,
-    f_logit: Floats,
     grid: Grid,
     settings: Settings,
     *,
@@ -113,9 +112,11 @@ def train_candidates(
     ratio_loss: RatioLoss = "uniform",
     callbacks: Sequence[Callback] = (),
 ) -> Candidates:
-    """Train a grid of models on the rows, f's scores on them being at hand."""
+    """Train a grid of models on rows that f has been asked about."""
     encoder = encoder or Encoder.fit(rows.X)
-    names, s = codes(rows.sensitive_features, len(rows.y))
+    f_logit, s = rows.f, np.empty((len(rows), 0), np.int64)
+    if rows.groups is not None:
+        s = rows.groups.comparable().codes
     weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")
     cost = _positive(rows.change_cost, len(rows.y), "change_cost")
     if ratio_loss == "fisher":  # the local KL(f || g) of a change of r: f_logit^2 p (1 - p)
@@ -132,7 +133,7 @@ def train_candidates(
     )
     provenance = Provenance(
         settings={**asdict(settings), "ratio_loss": ratio_loss},
-        sensitive_features=tuple(names),
+        sensitive_features=() if rows.groups is None else rows.groups.features,
         training_rows=len(rows.y),
         base_scores_sha256=hashlib.sha256(f_logit.astype("<f8").tobytes()).hexdigest(),
         versions={

@@ -3,26 +3,26 @@
     r_s(x) = 1 + s (r(x) - 1)        s = 0 is the base model, s = 1 the patch as trained
 
 A person with r < 1 changes when s passes 1 / (1 - r), and never changes back. So the people in the
-order of those numbers are the whole path: after k of them, the counts are cumulative sums.
+order of those numbers are the whole dial: after k of them, the counts are cumulative sums. Metrics
+are read off them by ``fairpatch.measure.metric``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch.patch.model import Direction, untouched
+from fairpatch._arrays import Floats, Ints
+from fairpatch.measure.direction import Direction, untouched
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Counted = NDArray[Any]
 """Whole numbers, or floats where rows have weights."""
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
-    """The path of one ratio: entry k is the state between two strengths at which somebody changes.
+class Dial:
+    """One ratio at every strength: entry k is the state between two at which somebody changes.
 
     Attributes
     ----------
@@ -47,6 +47,12 @@ class Path:
         """The stretch that a strength, or each of several, lies in."""
         return np.maximum(np.searchsorted(self.start, strength, side="left") - 1, 0)
 
+    def only(self, k: Any) -> "Dial":
+        """Only some of the stretches, or one."""
+        k = np.atleast_1d(k)
+        by_stretch = ("start", "strength", "positive", "changed", "correct")
+        return replace(self, **{name: getattr(self, name)[k] for name in by_stretch})
+
     @property
     def change_rate(self) -> Floats:
         """Share of changed decisions."""
@@ -56,37 +62,6 @@ class Path:
     def accuracy(self) -> Floats:
         """Share of decisions that equal y."""
         return self.correct / self.people
-
-    @property
-    def rates(self) -> Floats:
-        """Rate of decision 1 by group, (stretches, groups)."""
-        return np.asarray(self.positive.sum(2) / self.size.sum(1))
-
-    @property
-    def p_rule(self) -> Floats:
-        """Lowest rate over highest; NaN where nobody gets 1."""
-        rates = self.rates
-        top = rates.max(1)
-        return np.where(top > 0, rates.min(1) / np.where(top > 0, top, 1.0), np.nan)
-
-    @property
-    def rate_difference(self) -> Floats:
-        """Highest rate less lowest."""
-        return np.asarray(np.ptp(self.rates, axis=1))
-
-    @property
-    def tpr_gap(self) -> Floats:
-        """Largest difference of true positive rates (equal opportunity)."""
-        return self._gap(1)
-
-    @property
-    def mistreatment(self) -> Floats:
-        """DM: TPR gap + FPR gap."""
-        return self._gap(1) + self._gap(0)
-
-    def _gap(self, y: int) -> Floats:
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.ptp(self.positive[:, :, y] / self.size[:, y], axis=1))
 
 
 def trace(
@@ -98,14 +73,14 @@ def trace(
     direction: Direction = "both",
     most: float = np.inf,
     weight: Floats | None = None,
-) -> Path:
+) -> Dial:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
 
     O(n log n) in the number of people.
     """
     n_groups = int(group.max()) + 1
     approved = f_logit > 0
-    may = (ratio < 1) & (f_logit != 0) & ~untouched(direction, f_logit)
+    may = (ratio < 1) & (f_logit != 0) & ~untouched(direction, approved)
     with np.errstate(divide="ignore"):
         at = np.where(may, 1 / (1 - ratio), np.inf)
     order = np.argsort(at, kind="stable")
@@ -132,4 +107,4 @@ def trace(
     correct = w[right].sum() + np.append(0, gained)
     changed = np.append(0, w[order].cumsum()[last])
     start = np.append(0.0, ends)
-    return Path(start, strength, positive, size, changed, float(w.sum()), correct)
+    return Dial(start, strength, positive, size, changed, float(w.sum()), correct)

@@ -1,9 +1,9 @@
 """A frontier as a file: every candidate's record and patch, so that another can be chosen later."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.frontier import Frontier, Record
 from fairpatch.patch import Patch
 from fairpatch.patch.file import write_whole
 from fairpatch.patch.parts import Part
@@ -14,7 +14,9 @@ class SavedFrontier(Part):
 
     format: Literal["fairpatch.frontier"] = "fairpatch.frontier"
     version: Literal[1] = 1
-    records: tuple[dict[str, Any], ...]
+    asked: tuple[str, ...] = ("p_rule",)
+    """Names of the metrics that the target limits."""
+    records: tuple[Record, ...]
     pareto: tuple[bool, ...]
     patches: tuple[Patch, ...]
 
@@ -22,6 +24,7 @@ class SavedFrontier(Part):
 def save_frontier(frontier: Frontier, path: str | Path) -> Path:
     """Write the frontier as JSON."""
     saved = SavedFrontier(
+        asked=tuple(metric.name for metric in frontier.asked),
         records=tuple(frontier.records()),
         pareto=tuple(frontier.pareto().tolist()),
         patches=tuple(frontier.candidates.patch(m) for m in range(len(frontier.candidates))),

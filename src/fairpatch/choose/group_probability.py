@@ -4,14 +4,12 @@ It is for the blind bound only: no patch is learned from it.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch.choose.rows import Rows, codes
-from fairpatch.measure.sensitive import Value, factorize, named_columns
+from fairpatch._arrays import Floats, Ints
+from fairpatch.data.rows import Rows
 from fairpatch.patch.encoding import Encoder
 
-Floats = NDArray[np.float64]
 FOLDS = 5
 MOST = 50_000
 """Rows that one model learns from, at most."""
@@ -24,30 +22,19 @@ def group_probabilities(
 
     ``learned`` are other rows that all models may learn from.
     """
-    names, s = codes(rows.sensitive_features, len(rows))
-    Z = encoder.transform(rows.X)
+    groups, Z = rows.s.comparable(), encoder.transform(rows.X)
+    s = groups.codes
     more_Z, more_s = np.empty((0, Z.shape[1])), np.empty((0, s.shape[1]), np.int64)
-    if learned is not None and _values(rows) == _values(learned):  # or the codes would differ
-        _, more_s = codes(learned.sensitive_features, len(learned))
-        more_Z = encoder.transform(learned.X)
+    if learned is not None and groups.values == learned.s.values:  # or the codes would differ
+        more_Z, more_s = encoder.transform(learned.X), learned.s.codes
     return {
         name: cross_fit(Z, s[:, j], more_Z, more_s[:, j])
-        for j, name in enumerate(names)
+        for j, name in enumerate(groups.features)
         if s[:, j].max() == 1 and np.bincount(s[s[:, j] >= 0, j]).min() >= 2 * FOLDS
     }
 
 
-def _values(rows: Rows) -> list[set[Value]]:
-    """The values that each sensitive feature has."""
-    return [
-        set(factorize(column)[0]) - {None}
-        for column in named_columns(rows.sensitive_features).values()
-    ]
-
-
-def cross_fit(
-    Z: Floats, label: NDArray[np.int64], more_Z: Floats, more_label: NDArray[np.int64]
-) -> Floats:
+def cross_fit(Z: Floats, label: Ints, more_Z: Floats, more_label: Ints) -> Floats:
     """P(label = 1 | z) of each row from a logistic regression on the other folds' rows and more.
 
     A label of -1 is missing: such a row is not learned from.

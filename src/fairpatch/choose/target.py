@@ -1,60 +1,52 @@
 """What the user asks for: what must hold, and how much may change. No lambda in sight."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from inspect import Parameter, Signature
+from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from fairpatch import _checks as check
+from fairpatch._arrays import Bools, Floats
+from fairpatch.learn.problem import Fairness
+from fairpatch.measure.direction import DIRECTIONS, Direction
+from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
 
-from fairpatch.choose.dial import Path
-from fairpatch.learn.problem import Direction, Fairness
-
-Floats = NDArray[np.float64]
 Preference = Literal["changes", "accuracy"]
 
-WORDS = {
-    "p_rule": "P-Rule",
-    "demographic_parity_difference": "rate difference",
-    "equal_opportunity_difference": "TPR gap",
-    "disparate_mistreatment": "DM",
-    "max_changes": "changed decisions",
-}
+TARGETS = tuple(metric for metric in METRICS if metric.targeted)
+"""What a target can limit between the groups."""
 
 
 @dataclass(frozen=True)
 class Requirement:
     """One thing that must hold."""
 
-    name: str
+    metric: Metric | ChangedDecisions
     limit: float
 
     @property
-    def at_least(self) -> bool:
-        """Whether the limit is a floor; otherwise it is a ceiling."""
-        return self.name == "p_rule"
+    def name(self) -> str:
+        """Its metric's name."""
+        return self.metric.name
 
-    def values(self, path: Path) -> Floats:
-        """Its metric along a path."""
-        return {
-            "p_rule": path.p_rule,
-            "demographic_parity_difference": path.rate_difference,
-            "equal_opportunity_difference": path.tpr_gap,
-            "disparate_mistreatment": path.mistreatment,
-            "max_changes": path.change_rate,
-        }[self.name]
+    @property
+    def between_groups(self) -> bool:
+        """Whether it must hold for every sensitive feature; otherwise it is about everybody."""
+        return isinstance(self.metric, Metric)
 
-    def met(self, path: Path) -> NDArray[np.bool_]:
-        """Where along a path it holds; nowhere where the metric is undefined."""
-        values = self.values(path)
-        with np.errstate(invalid="ignore"):
-            return values >= self.limit if self.at_least else values <= self.limit
+    def met(self, values: Floats) -> Bools:
+        """Whether values of its metric keep the limit; not where they are undefined."""
+        return self.metric.met(values, self.limit)  # type: ignore[no-any-return]
+
+    def along(self, steps: Steps) -> Floats:
+        """Its metric at every step of a dial."""
+        return self.metric.along(steps)
 
     def __str__(self) -> str:
-        return f"{WORDS[self.name]} {'at least' if self.at_least else 'at most'} {self.limit:g}"
+        return f"{self.metric.words} {self.metric.side} {self.limit:g}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Target:
     """What must hold for the patched model.
 
@@ -64,7 +56,7 @@ class Target:
         Lowest group's rate of decision 1 over the highest group's, at least.
     demographic_parity_difference, equal_opportunity_difference, disparate_mistreatment : optional
         Rate difference, TPR gap, TPR gap + FPR gap: at most. With several sensitive features,
-        every one of them must meet every limit.
+        every one of them must meet every limit. ``fairpatch.measure.METRICS`` has all of them.
     max_changes : float, optional
         Share of decisions that may change, at most.
     max_displacement : float, optional
@@ -84,66 +76,122 @@ class Target:
     --------
     >>> print(Target(p_rule=0.8, max_changes=0.1))
     P-Rule at least 0.8, changed decisions at most 0.1
+    >>> Target(p_rule=0.8).but(direction="promote_only")
+    Target(p_rule=0.8, direction='promote_only')
     """
 
-    p_rule: float | None = None
-    demographic_parity_difference: float | None = None
-    equal_opportunity_difference: float | None = None
-    disparate_mistreatment: float | None = None
-    max_changes: float | None = None
-    max_displacement: float | None = None
-    max_columns: int | None = None
-    direction: Direction = "both"
-    exclude: Sequence[str] = ()
-    confidence: float = 0.95
-    prefer: tuple[Preference, ...] = ("changes", "accuracy")
+    requirements: tuple[Requirement, ...]
+    """Everything that was asked for."""
+    max_displacement: float | None
+    max_columns: int | None
+    direction: Direction
+    exclude: tuple[str, ...]
+    confidence: float
+    prefer: tuple[Preference, ...]
 
-    def __post_init__(self) -> None:
-        if not self.fairness_requirements:
+    def __init__(
+        self,
+        *,
+        max_changes: float | None = None,
+        max_displacement: float | None = None,
+        max_columns: int | None = None,
+        direction: Direction = "both",
+        exclude: Sequence[str] = (),
+        confidence: float = 0.95,
+        prefer: Sequence[Preference] = ("changes", "accuracy"),
+        **limits: float | None,
+    ) -> None:
+        known = {metric.name: metric for metric in TARGETS}
+        for name in limits:
+            if name not in known:
+                hint = check.did_you_mean(name, OPTIONS)
+                raise TypeError(f"a target takes {', '.join(OPTIONS)}; got {name!r}{hint}")
+        asked = [(metric, limits.get(name)) for name, metric in known.items()]
+        found = [Requirement(metric, limit) for metric, limit in asked if limit is not None]
+        if not found:
+            names = [metric.name for metric in TARGETS]
+            raise ValueError(f"a target needs {', '.join(names[:-1])} or {names[-1]}")
+        if max_changes is not None:
+            found.append(Requirement(CHANGES, max_changes))
+        for requirement in found:
+            check.number(requirement.name, requirement.limit, 0, requirement.metric.highest)
+        if max_displacement is not None:
+            check.number("max_displacement", max_displacement, 0, 1)
+        if max_columns is not None:
+            check.whole("max_columns", max_columns, 1)
+        check.one_of("direction", direction, DIRECTIONS)
+        check.names("exclude", exclude)
+        if not isinstance(confidence, float) or not 0.5 < confidence < 1:
+            raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")
+        if isinstance(prefer, str) or sorted(prefer) != ["accuracy", "changes"]:
             raise ValueError(
-                "a target needs p_rule, demographic_parity_difference, "
-                "equal_opportunity_difference or disparate_mistreatment"
+                f"prefer must order 'changes' and 'accuracy', the more important first; "
+                f"got {prefer!r}"
             )
-        for requirement in self.requirements:
-            if not 0 <= requirement.limit <= (2 if "mistreat" in requirement.name else 1):
-                raise ValueError(
-                    f"{requirement.name} must be a number from 0 to 1; got {requirement.limit!r}"
-                )
-        if self.max_columns is not None and self.max_columns < 1:
-            raise ValueError(f"max_columns must be at least 1; got {self.max_columns!r}")
-        if not 0.5 < self.confidence < 1:
-            raise ValueError(f"confidence must be above 0.5 and below 1; got {self.confidence!r}")
-        if sorted(self.prefer) != ["accuracy", "changes"]:
-            raise ValueError(f"prefer must order 'changes' and 'accuracy'; got {self.prefer!r}")
+        fields = {
+            "requirements": tuple(found), "max_displacement": max_displacement,
+            "max_columns": max_columns, "direction": direction, "exclude": tuple(exclude),
+            "confidence": confidence, "prefer": tuple(prefer),
+        }  # fmt: skip
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> float | None:
+        """A limit by its metric's name; None where it was not asked for."""
+        if name in LIMITS:
+            return next((r.limit for r in self.requirements if r.name == name), None)
+        raise AttributeError(f"Target has no attribute {name!r}")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 scikit-learn's
+        """Everything that can be set, as scikit-learn asks for it."""
+        return {name: getattr(self, name) for name in OPTIONS}
+
+    def but(self, **changes: Any) -> "Target":
+        """The same target with some things changed."""
+        return Target(**{**self.get_params(), **changes})
 
     @property
     def fairness_requirements(self) -> list[Requirement]:
         """Those on the groups."""
-        return [r for r in self.requirements if r.name != "max_changes"]
+        return [r for r in self.requirements if r.between_groups]
 
     @property
-    def requirements(self) -> list[Requirement]:
-        """Everything that was asked for."""
-        found = {name: getattr(self, name) for name in WORDS}
-        return [Requirement(name, limit) for name, limit in found.items() if limit is not None]
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is compared between the groups."""
+        return tuple(r.metric for r in self.requirements if isinstance(r.metric, Metric))
 
     @property
     def fairness(self) -> Fairness:
-        """What the training works towards."""
-        given_y = self.equal_opportunity_difference is not None
-        given_y |= self.disparate_mistreatment is not None
-        return "equalized_odds" if given_y and self.p_rule is None else "demographic_parity"
+        """What the training works towards: parity, unless all that is asked is given y."""
+        given_y = any(metric.given_y for metric in self.metrics)
+        ratio = any(metric.at_least for metric in self.metrics)
+        return "equalized_odds" if given_y and not ratio else "demographic_parity"
 
     def inside(self, margin: float) -> "Target":
         """The same target with its fairness limits moved inwards, never quite to their ends."""
-        limits = {
-            r.name: min(r.limit + margin, 0.1 * r.limit + 0.9)
-            if r.at_least
-            else max(r.limit - margin, 0.1 * r.limit)
-            for r in self.fairness_requirements
+        moved = {
+            r.name: r.metric.inside(r.limit, margin)
+            for r in self.requirements
+            if isinstance(r.metric, Metric)
         }
-        return replace(self, **limits)  # type: ignore[arg-type]
+        return self.but(**moved)
 
     def __str__(self) -> str:
         text = ", ".join(map(str, self.requirements))
         return text if self.max_columns is None else f"{text}, at most {self.max_columns} columns"
+
+    def __repr__(self) -> str:
+        given = {k: v for k, v in self.get_params().items() if v != DEFAULTS[k]}
+        return f"Target({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+
+
+LIMITS = (*(metric.name for metric in TARGETS), CHANGES.name)
+DEFAULTS: dict[str, Any] = dict.fromkeys(LIMITS) | {
+    "max_displacement": None, "max_columns": None, "direction": "both", "exclude": (),
+    "confidence": 0.95, "prefer": ("changes", "accuracy"),
+}  # fmt: skip
+OPTIONS = tuple(DEFAULTS)
+# What help() and editors show: the metrics by their names.
+Target.__signature__ = Signature(  # type: ignore[attr-defined]
+    [Parameter(name, Parameter.KEYWORD_ONLY, default=value) for name, value in DEFAULTS.items()]
+)

@@ -20,8 +20,8 @@ def run(
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Stream through DuckDB; a file appears when it is complete, never before."""
-    from fairpatch.engines.tables import CHANGED, apply
     from fairpatch.patch import load
+    from fairpatch.patch.apply import CHANGED, apply
     from fairpatch.patch.file import whole_file
 
     if not out.suffix:

@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from fairpatch._checks import did_you_mean
 from fairpatch._extras import need
 from fairpatch.cli.say import refuse
+from fairpatch.measure.direction import Direction
+from fairpatch.measure.metric import METRICS
 
 
 class TargetOptions(BaseModel):
@@ -15,15 +18,23 @@ class TargetOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    p_rule: float | None = None
-    demographic_parity_difference: float | None = None
-    equal_opportunity_difference: float | None = None
-    disparate_mistreatment: float | None = None
     max_changes: float | None = None
     max_displacement: float | None = None
     max_columns: int | None = None
-    direction: Literal["both", "promote_only", "demote_only"] = "both"
+    direction: Direction = "both"
     confidence: float = 0.95
+    prefer: tuple[Literal["changes", "accuracy"], ...] = ("changes", "accuracy")
+
+
+if not TYPE_CHECKING:  # a limit for every metric that a target can ask for
+    _limits = {
+        m.name: (float | None, Field(None, description=f"{m.title}, {m.side} this"))
+        for m in METRICS
+        if m.targeted
+    }
+    TargetOptions = create_model(
+        "TargetOptions", __base__=TargetOptions, __doc__=TargetOptions.__doc__, **_limits
+    )
 
 
 class Config(BaseModel):
@@ -48,7 +59,9 @@ class Config(BaseModel):
         None, description="column of whole numbers: fit inside the engine, on tables of any size"
     )
     cutoff: float = Field(0.5, description="decision 1 is a probability above this")
-    target: TargetOptions = TargetOptions(p_rule=0.8)
+    target: TargetOptions = Field(
+        default_factory=lambda: TargetOptions.model_validate({"p_rule": 0.8})
+    )
     max_rows: int | None = Field(100_000, description="rows to learn from, at most")
     n_concepts: int = 3
     n_steps: int = 400
@@ -89,6 +102,21 @@ def read(path: Path | None, **options: Any) -> Config:
             f"{'.'.join(map(str, p['loc']))}: {p['msg'].lower()}" for p in error.errors()
         )
         return refuse(f"{path or 'the options'}: {problems}")
+
+
+def limits(given: list[str]) -> dict[str, Any]:
+    """What the command line asks of the target: NAME=VALUE, the names of the file."""
+    found = {}
+    known = list(TargetOptions.model_fields)
+    for entry in given:
+        name, equals, value = entry.partition("=")
+        if not equals or name not in known:
+            refuse(
+                f"--target {entry}: expected NAME=VALUE, with one of {', '.join(known)}"
+                + did_you_mean(name, known)
+            )
+        found[name] = need("yaml", extra="cli").safe_load(value)
+    return found
 
 
 def write(config: Config) -> str:

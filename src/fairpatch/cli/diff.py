@@ -23,6 +23,7 @@ def run(
     from fairpatch.measure.show import Table
     from fairpatch.patch import load
     from fairpatch.patch.difference import difference
+    from fairpatch.patched import PatchedModel
 
     a, b = load(patch_path(one)), load(patch_path(two))
     rows = difference(a, b)
@@ -30,8 +31,7 @@ def run(
     if data is not None:
         table = tables.frame(data)
         column = score_of(one, score)
-        f = {p.cutoff: BaseModel(column, p.cutoff).logits(table) for p in (a, b)}
-        first, second = a.decide(table, f[a.cutoff]), b.decide(table, f[b.cutoff])
+        first, second = (PatchedModel(BaseModel(column, p.cutoff), p).decide(table) for p in (a, b))
         people = {
             "people": len(table),
             "only_first_decides_1": int((first & ~second).sum()),

@@ -19,27 +19,32 @@ def run(
     trust_model: TrustModel = None,
 ) -> None:
     """Write it. Types of columns come from the run's data, or from --data."""
+    from fairpatch.base import BaseModel
     from fairpatch.cli import config as configs
     from fairpatch.cli.base_model import read_model
     from fairpatch.patch import load
+    from fairpatch.patched import PatchedModel
 
     found = load(patch_path(patch))
     as_graph = out.suffix == ".onnx"
     if not as_graph and (out.suffix or out.exists()):
         refuse(f"{out}: expected a name that ends in .onnx, or a new folder for an MLflow model")
-    f = None if model is None else read_model(model, trust=bool(trust_model))
+    g = None
+    if model is not None:
+        f = read_model(model, trust=bool(trust_model))
+        g = PatchedModel(BaseModel(f, found.cutoff), found)
     X = None
-    if f is not None or not as_graph:
+    if g is not None or not as_graph:
         if data is None and not (patch / "config.yaml").exists():
             refuse("give some rows with --data: their columns' types are needed")
         X = tables.some_rows(data or configs.read(patch / "config.yaml").data)
     if as_graph:
         from fairpatch.engines.onnx import merged_graph, patch_graph, save_graph
 
-        graph = patch_graph(found) if f is None else merged_graph(found, f, X)
+        graph = patch_graph(found) if g is None else merged_graph(g, X)
         say(f"wrote {save_graph(graph, out)}")
         return
     from fairpatch.engines.mlflow import save_model
 
-    save_model(found, X, out, model=f)
+    save_model(g or found, X, out)
     say(f"wrote {out}: serve it with: mlflow models serve -m {out} --env-manager local")

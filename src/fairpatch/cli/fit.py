@@ -27,7 +27,6 @@ from fairpatch.cli.options import (
 from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, refuse, say, say_json
 
 if TYPE_CHECKING:
-    from fairpatch.choose.rows import Rows
     from fairpatch.cli.config import Config
     from fairpatch.commod import Commod
 
@@ -52,6 +51,9 @@ def run(
     max_changes: Annotated[float | None, typer.Option(help="share that may change")] = None,
     max_columns: Annotated[int | None, typer.Option(help="columns the patch may read")] = None,
     direction: Annotated[str | None, typer.Option(help="both, promote_only, demote_only")] = None,
+    target: Annotated[
+        list[str] | None, typer.Option(help="what else must hold, NAME=VALUE; may be repeated")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="same seed, same patch")] = None,
     out: Annotated[Path, typer.Option(help="the run's folder")] = Path("run"),
     force: Annotated[bool, typer.Option(help="replace an existing run")] = False,
@@ -67,8 +69,8 @@ def run(
         config, data=data, label=label, positive=positive, score=score, model=model,
         sensitive=sensitive, exclude=exclude, ignore=ignore, key=key, cutoff=cutoff, seed=seed,
         trust_model=trust_model,
-        target={"p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
-                "direction": direction},
+        target={**configs.limits(target or []), "p_rule": p_rule, "max_changes": max_changes,
+                "max_columns": max_columns, "direction": direction},
     )  # fmt: skip
     if (out / "manifest.json").exists() and not force:
         refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
@@ -82,8 +84,8 @@ def run(
 
 def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict[str, Any]]:
     """Do it, write the folder, and say what came of it."""
-    from fairpatch.choose.choice import TargetNotReachedError
     from fairpatch.choose.frontier_file import save_frontier
+    from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.choose.target import Target
     from fairpatch.cli import config as configs
     from fairpatch.cli import run_folder
@@ -107,7 +109,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
         progress=sys.stderr.isatty() and not quiet,
     )
     try:
-        fresh, rows = _fit_in_engine(g, table, options) if options.key else _fit(g, table, options)
+        _fit(g, table, options)
     except TargetNotReachedError as error:
         complain(str(error))
         return NOT_MET, {"met": False, "why": str(error)}
@@ -117,9 +119,8 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     save_frontier(g.frontier_, out / "frontier.json")
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
     # Reviewed on rows that certified it: neither learned from nor chosen on.
-    review = g.review(
-        fresh.X, g.classes_[fresh.y], sensitive_features=fresh.sensitive_features, refits=0
-    )
+    fresh = g.fitted_.fresh_rows(MOST if options.key else None)
+    review = g.review(fresh.X, g.classes_[fresh.y], sensitive_features=fresh.groups, refits=0)
     review.to_html(out / "review.html")
     review.to_json(out / "review.json")
     review.to_model_card(out / "model_card.md")
@@ -128,7 +129,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
         out / "certificate.json", json_text.dumps(review.to_dict()["certificate"], indent=1)
     )
     about = {"data": options.data, "data_sha256": tables.fingerprint(options.data)}
-    run_folder.seal(out, {**about, "rows": rows, "certificate": word})
+    run_folder.seal(out, {**about, "rows": g.fitted_.people, "certificate": word})
     if not quiet:
         note(str(g.choice_))
         if g.choice_ != g.fewest_:
@@ -142,30 +143,17 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     return (REFUTED if word == "refuted" else MET), summary
 
 
-def _fit(g: "Commod", table: Any, options: "Config") -> tuple["Rows", int]:
-    """In memory; gives the rows that certified it, and how many rows there are."""
-    from fairpatch.choose.rows import Rows
-
-    frame = tables.in_memory(table)
-    X, y = frame.drop(columns=options.not_features), frame[options.label]
-    S = frame[options.sensitive]
-    g.fit(X, y, sensitive_features=S)
-    return Rows(X, g.labels_of(y), S).split(g.splits, options.seed)[2], len(frame)
-
-
-def _fit_in_engine(g: "Commod", table: Any, options: "Config") -> tuple["Rows", int]:
-    """The table stays where it is; gives a plain sample of the rows that certified it."""
+def _fit(g: "Commod", table: Any, options: "Config") -> None:
+    """In memory, or inside the engine where there is a key."""
+    S = options.sensitive
+    if options.key is None:
+        frame = tables.in_memory(table)
+        X, y = frame.drop(columns=options.not_features), frame[options.label]
+        g.fit(X, y, sensitive_features=frame[S])
+        return
     import narwhals as nw
-
-    from fairpatch.base import BaseModel
-    from fairpatch.choose.table_parts import TableParts
 
     if options.score is None:
         refuse("--key fits inside the engine, where the base model must be a column: give --score")
     table = nw.from_native(table).drop(*options.ignore).to_native()
-    key, S = str(options.key), options.sensitive
-    g.fit(table, options.label, sensitive_features=S, key=key)
-    base = BaseModel(options.score, options.cutoff)
-    parts = TableParts(table, key, options.label, tuple(S), base, g.splits, options.seed)
-    (fresh,) = parts.samples((2,), MOST, stratified=False)
-    return fresh, sum(counts.total for counts in parts.counts)
+    g.fit(table, options.label, sensitive_features=S, key=options.key)

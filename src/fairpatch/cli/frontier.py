@@ -1,5 +1,6 @@
 """The candidates of a run that none other beats: what else could have been chosen."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ def run(
     """Show them, or take another one."""
     from fairpatch.choose.frontier import table
     from fairpatch.choose.frontier_file import load_frontier
+    from fairpatch.measure.metric import METRICS
     from fairpatch.patch import load, save
 
     saved = load_frontier(folder / "frontier.json")
@@ -33,11 +35,12 @@ def run(
         return
     kept = [r for r, is_kept in zip(saved.records, saved.pareto, strict=True) if is_kept]
     if json:
-        say_json(kept)
+        say_json([asdict(record) for record in kept])
         return
-    say(table(kept, "Candidates that none other beats, as trained").text())
+    asked = [metric for metric in METRICS if metric.name in saved.asked]
+    say(table(kept, "Candidates that none other beats, as trained", asked).text())
     patch = load(folder / "patch.json")
     own = patch.provenance.settings
-    chosen = [r["model"] for r in saved.records if all(r[k] == own.get(k) for k in SETTINGS)]
+    chosen = [r.model for r in saved.records if all(getattr(r, k) == own.get(k) for k in SETTINGS)]
     if chosen:
         say(f"Chosen: candidate {chosen[0]}, turned to strength {patch.strength:.3g}.")

@@ -19,29 +19,28 @@ def run(
     out: Annotated[Path, typer.Option(help="the page to write")] = Path("review.html"),
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
-    import numpy as np
-
     from fairpatch.base import BaseModel
     from fairpatch.choose.target import Target
     from fairpatch.cli import config as configs
-    from fairpatch.commod import Commod
     from fairpatch.patch import load
-    from fairpatch.patch.encoding import Encoder
+    from fairpatch.patched import PatchedModel
+    from fairpatch.report.review import review
 
-    patch = load(patch_path(folder))
     options = configs.read(folder / "config.yaml", data=data)
     table = tables.relation(options.data)
     tables.need_columns(table, options.not_features, options.data)
     table = tables.in_memory(tables.with_label(table, options.label, options.positive))
     X, y = table.drop(columns=options.not_features), table[options.label]
-    g = Commod(base_model(options), cutoff=options.cutoff,
-               target=Target(**options.target.model_dump()))  # fmt: skip
-    g.base_, g.patch_ = BaseModel(g.estimator, options.cutoff), patch
-    g.classes_, g.n_features_in_ = np.array([0, 1]), X.shape[1]
-    g.feature_names_in_ = np.array(X.columns, object)
-    hidden = [c for c in (options.score, *options.exclude) if c is not None and c in X.columns]
-    g.encoder_ = g.wide_encoder_ = Encoder.fit(X, exclude=hidden)
-    found = g.review(X, y, sensitive_features=table[options.sensitive], refits=0)
+    patch = load(patch_path(folder))
+    found = review(
+        PatchedModel(BaseModel(base_model(options), options.cutoff), patch),
+        X,
+        y,
+        sensitive_features=table[options.sensitive],
+        target=Target(**options.target.model_dump()),
+        exclude=options.exclude,
+        refits=0,
+    )
     # the certificate is the run's: these rows may have been looked at before
     certificate = folder / "certificate.json"
     if certificate.exists():

@@ -1,22 +1,38 @@
 """Real data sets, one file each, and a generator of populations whose truth is known."""
 
-from importlib import import_module
+from collections.abc import Callable
 
+from fairpatch.datasets import (
+    acs_income,
+    adult,
+    bank_marketing,
+    census_income_kdd,
+    communities_crime,
+    compas,
+    credit_default,
+    german_credit,
+    hmda_boston,
+    law_school,
+)
 from fairpatch.datasets.dataset import Dataset
 from fairpatch.datasets.population import Population
 
-NAMES = (
-    "acs_income",
-    "adult",
-    "bank_marketing",
-    "census_income_kdd",
-    "communities_crime",
-    "compas",
-    "credit_default",
-    "german_credit",
-    "hmda_boston",
-    "law_school",
+_FILES = (
+    acs_income,
+    adult,
+    bank_marketing,
+    census_income_kdd,
+    communities_crime,
+    compas,
+    credit_default,
+    german_credit,
+    hmda_boston,
+    law_school,
 )
+_READERS: dict[str, Callable[[], Dataset]] = {
+    file.__name__.rpartition(".")[2]: file.read for file in _FILES
+}
+NAMES = tuple(_READERS)
 
 __all__ = ["NAMES", "Dataset", "Population", "load"]
 
@@ -38,5 +54,4 @@ def load(name: str) -> Dataset:
     """
     if name not in NAMES:
         raise ValueError(f"no data set {name!r}; there are: {', '.join(NAMES)}")
-    dataset: Dataset = import_module(f"fairpatch.datasets.{name}").read()
-    return dataset
+    return _READERS[name]()

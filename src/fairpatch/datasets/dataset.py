@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairpatch._arrays import Floats, Ints
 from fairpatch._extras import need
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ class Dataset:
 
     name: str
     X: "pd.DataFrame"
-    y: NDArray[np.int64]
+    y: Ints
     sensitive: "pd.DataFrame"
     favourable: int
     label: str
     source: str
     terms: str
-    weight: NDArray[np.float64] | None = field(default=None, repr=False)
+    weight: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not len(self.X) == len(self.y) == len(self.sensitive):

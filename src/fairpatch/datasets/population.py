@@ -20,16 +20,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from fairpatch._arrays import Bools, Floats
 from fairpatch._extras import need
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Floats = NDArray[np.float64]
 
 CHUNK = 1 << 17
 """Rows made at once: memory stays the same however many are written."""
@@ -222,7 +221,7 @@ def _number(j: int, u: Floats) -> Floats:
     return np.exp(u / 2 + 10) if j % 3 == 1 else np.floor(np.exp(u / 2 + 1))
 
 
-def _category(u: Floats, gap: NDArray[np.bool_] | None) -> Any:
+def _category(u: Floats, gap: Bools | None) -> Any:
     """Levels a to h, from the lowest to the highest eighth of a standard normal variable."""
     pa = need("pyarrow", extra="datasets")
     code = np.searchsorted(ndtri(np.arange(1, LEVELS) / LEVELS), u).astype(np.int8)

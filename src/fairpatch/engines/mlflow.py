@@ -9,7 +9,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -18,30 +17,32 @@ import numpy as np
 
 from fairpatch._extras import need
 from fairpatch.engines.onnx import SCORE, merged_graph, patch_graph, save_graph
-from fairpatch.measure.sensitive import plain
+from fairpatch.measure.values import plain
 from fairpatch.patch import Patch, save
-from fairpatch.patch.table import Table
+from fairpatch.patch.columns import Columns
+from fairpatch.patched import PatchedModel
 
 SERVED = ("mlflow", "numpy", "onnxruntime", "pandas")
 """What the server needs."""
 
 
-def save_model(patch: Patch, X: Any, path: str | Path, *, model: Any = None) -> Path:
+def save_model(model: PatchedModel | Patch, X: Any, path: str | Path) -> Path:
     """Write an MLflow model to a folder; ``mlflow models serve -m FOLDER`` serves it.
 
-    With ``model``, the base model is inside: columns in, patched decisions out. Without it, the
-    base model's probability is one more column, ``fairpatch_base_score``. ``X``, some rows of the
-    data, gives the columns' types; none of them is stored.
+    Of a patched model, the base model is inside: columns in, patched decisions out. Of a patch
+    alone, or where f is a score column, the base model's probability is one more column,
+    ``fairpatch_base_score``. ``X``, some rows of the data, gives the columns' types; none of them
+    is stored.
     """
-    with _parts(patch, X, model) as parts:
-        need("mlflow.pyfunc", extra="mlflow").save_model(path=str(path), **parts)
+    with _contents(model, X) as contents:
+        need("mlflow.pyfunc", extra="mlflow").save_model(path=str(path), **contents)
     return Path(path)
 
 
-def log_model(patch: Patch, X: Any, *, model: Any = None, name: str = "fairpatch") -> Any:
+def log_model(model: PatchedModel | Patch, X: Any, *, name: str = "fairpatch") -> Any:
     """Log the model to MLflow's active run; gives its ModelInfo."""
-    with _parts(patch, X, model) as parts:
-        return need("mlflow.pyfunc", extra="mlflow").log_model(name=name, **parts)
+    with _contents(model, X) as contents:
+        return need("mlflow.pyfunc", extra="mlflow").log_model(name=name, **contents)
 
 
 def log_run(folder: str | Path) -> None:
@@ -76,15 +77,20 @@ def _key(name: str) -> str:
 
 
 @contextmanager
-def _parts(patch: Patch, X: Any, model: Any) -> Iterator[dict[str, Any]]:
+def _contents(model: PatchedModel | Patch, X: Any) -> Iterator[dict[str, Any]]:
     models = need("mlflow.models", extra="mlflow")
-    graph = patch_graph(patch) if model is None else merged_graph(patch, model, X)
+    patch = model if isinstance(model, Patch) else model.patch
+    if isinstance(model, Patch) or model.base.score_column is not None:
+        graph = patch_graph(patch)
+    else:
+        graph = merged_graph(model, X)
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder)
         save_graph(graph, files / "graph.onnx")
         save(patch, files / "patch.json")
         example = _average_person(graph, X)
-        code = import_module("fairpatch.engines.mlflow_served")  # imports mlflow itself
+        from fairpatch.engines import mlflow_served as code  # noqa: PLC0415 imports mlflow itself
+
         served = code.Patched(str(files / "graph.onnx"))
         yield {
             "python_model": code.__file__,
@@ -99,9 +105,9 @@ def _parts(patch: Patch, X: Any, model: Any) -> Iterator[dict[str, Any]]:
 def _average_person(graph: Any, X: Any) -> Any:
     """One made-up row: medians and the most frequent levels. A real person's would be a leak."""
     pandas = need("pandas", extra="mlflow")
-    held = Table.of(X)
+    held = Columns.of(X)
     row: dict[str, list[Any]] = {}
-    kinds = {column.name: column for column in held.columns()}
+    kinds = {column.name: column for column in held.described()}
     for entry in graph.graph.input:
         if entry.name == SCORE:
             row[entry.name] = [0.5]

@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from fairpatch._extras import need
-from fairpatch.base import BaseModel
 from fairpatch.engines.onnx_base import base_logits, log_odds
 from fairpatch.engines.onnx_graph import Graph
-from fairpatch.engines.tables import DECISION, RATIO
-from fairpatch.engines.tables import SCORE as PATCHED
-from fairpatch.measure.sensitive import plain
+from fairpatch.measure.direction import may_demote, may_promote
+from fairpatch.measure.values import plain
 from fairpatch.patch import Patch
-from fairpatch.patch.arrays import LARGEST
+from fairpatch.patch.apply import DECISION, RATIO
+from fairpatch.patch.apply import SCORE as PATCHED
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import EDGE
 from fairpatch.patch.file import whole_file
 from fairpatch.patch.parts import CategoryWeight, Column, Kind, NumberWeight, merge
-from fairpatch.patch.table import Table
+from fairpatch.patch.terms import LARGEST
+from fairpatch.patched import PatchedModel
 
 SCORE = "fairpatch_base_score"
 """Name of the input that takes the base model's probability."""
@@ -43,32 +44,31 @@ def patch_graph(patch: Patch) -> Any:
     return _patched(graph, patch, f_logit, approved, denied)
 
 
-def merged_graph(patch: Patch, model: Any, X: Any) -> Any:
+def merged_graph(model: PatchedModel, X: Any) -> Any:
     """The base model and the patch as one graph: columns in; ratio, score, decision out.
 
-    ``model`` is a fitted classifier: scikit-learn's, a pipeline, or boosted trees. ``X``, some rows
-    of its data, give the columns' types; the graph is run on them, and refused where it does not
-    decide as the model and the patch do.
+    The base model is a fitted classifier: scikit-learn's, a pipeline, or boosted trees. ``X``, some
+    rows of its data, give the columns' types; the graph is run on them, and refused where it does
+    not decide as the patched model does.
     """
-    graph = Graph(need("onnx", extra="onnx"))
-    f_logit = base_logits(graph, model, X, patch.cutoff)
+    graph, patch = Graph(need("onnx", extra="onnx")), model.patch
+    f_logit = base_logits(graph, model.base.estimator, X, patch.cutoff)
     zero = graph.constant([0.0])
     approved, denied = (graph.node(op, [f_logit, zero]) for op in ("Greater", "Less"))
     made = _patched(graph, patch, f_logit, approved, denied)
-    _check(made, patch, model, X)
+    _check(made, model, X)
     return made
 
 
-def _check(made: Any, patch: Patch, model: Any, X: Any) -> None:
+def _check(made: Any, model: PatchedModel, X: Any) -> None:
     found = run_graph(made.SerializeToString(), X)
-    f_logit = BaseModel(model, patch.cutoff).logits(X)
-    wrong = int((found[DECISION] != patch.decide(X, f_logit)).sum())
-    expected = expit(patch.logits(X, f_logit) + logit(patch.cutoff))
-    off = float(np.abs(found[PATCHED] - expected).max(initial=0.0))
+    wrong = int((found[DECISION] != model.decide(X)).sum())
+    off = float(np.abs(found[PATCHED] - model.predict_proba(X)[:, 1]).max(initial=0.0))
     if wrong or not off <= TOLERANCE:
+        kind = type(model.base.estimator).__name__
         raise ValueError(
-            f"the ONNX graph differs from {type(model).__name__}: {wrong} decisions, and a "
-            f"probability by {off:.2g}. Export the patch alone, on a score input, instead"
+            f"the ONNX graph differs from {kind}: {wrong} decisions, and a probability by "
+            f"{off:.2g}. Export the patch alone, on a score input, instead"
         )
 
 
@@ -109,7 +109,7 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
     entries = {entry.name: "string" in entry.type for entry in session.get_inputs()}
     if SCORE in entries and score is None:
         raise ValueError("the graph is of a patch alone: name the column of f's probability, score")
-    held = Table.of(table)
+    held = Columns.of(table)
     feed = {}
     for name, text in entries.items():
         source = score if name == SCORE and score is not None else name
@@ -127,8 +127,8 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
 def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> None:
     zero = graph.constant([0.0])
     kept, turned = (graph.node(op, [ratio, zero]) for op in ("Greater", "Less"))
-    stay = approved if patch.direction == "promote_only" else graph.node("And", [approved, kept])
-    if patch.direction == "demote_only":
+    stay = graph.node("And", [approved, kept]) if may_demote(patch.direction) else approved
+    if not may_promote(patch.direction):
         graph.node("Identity", [stay], output=DECISION)
         return
     promoted = graph.node("And", [denied, turned])
@@ -138,9 +138,9 @@ def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str
 def _score(graph: Graph, patch: Patch, f_logit: str, approved: str, ratio: str) -> None:
     """G = sigmoid(r f_logit + logit t), f's own where the direction leaves a person alone."""
     moved = graph.node("Mul", [ratio, f_logit])
-    if patch.direction == "promote_only":
+    if not may_demote(patch.direction):
         moved = graph.node("Where", [approved, f_logit, moved])
-    elif patch.direction == "demote_only":
+    if not may_promote(patch.direction):
         moved = graph.node("Where", [approved, moved, f_logit])
     shift = graph.constant([float(logit(patch.cutoff))])
     graph.node("Sigmoid", [graph.node("Add", [moved, shift])], output=PATCHED)

@@ -13,7 +13,7 @@ from fairpatch._extras import need
 from fairpatch.base import CLIP, gives_log_odds
 from fairpatch.engines.onnx_graph import OPSET, Graph
 from fairpatch.engines.trees import LEAF, Trees, trees_of
-from fairpatch.patch.table import Table
+from fairpatch.patch.columns import Columns
 
 
 def base_logits(graph: Graph, model: Any, X: Any, cutoff: float) -> str:
@@ -159,7 +159,7 @@ def _columns(model: Any, X: Any) -> dict[str, bool]:
     """The columns that the model was fitted on, in its order, and whether each is text."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        return dict.fromkeys(Table.of(X).names, False)
+        return dict.fromkeys(Columns.of(X).names, False)
     names = getattr(model, "feature_names_in_", None)
     names = frame.columns if names is None else [str(name) for name in names]
     schema = frame.schema

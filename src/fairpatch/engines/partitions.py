@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
-from fairpatch.engines.tables import CHANGED, apply
 from fairpatch.patch import Patch, load, save
+from fairpatch.patch.apply import CHANGED, apply
 from fairpatch.patch.file import whole_file, write_whole
 
 PATCH, DONE = "_patch.json", "_SUCCESS"

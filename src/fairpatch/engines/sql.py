@@ -3,8 +3,8 @@
 from typing import Any, Literal, get_args
 
 from fairpatch._extras import need
-from fairpatch.engines.tables import apply
 from fairpatch.patch import Patch
+from fairpatch.patch.apply import apply
 
 Dialect = Literal["duckdb", "spark", "postgres", "bigquery", "snowflake", "trino"]
 DIALECTS: tuple[str, ...] = get_args(Dialect)

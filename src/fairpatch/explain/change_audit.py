@@ -5,20 +5,18 @@ and who of the disadvantaged is left out.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch.choose.rows import codes, take
+from fairpatch._arrays import Bools
+from fairpatch.data.rows import Rows
 from fairpatch.explain.change_tree import ChangeTree, Leaf
-from fairpatch.explain.conditions import MIN_PEOPLE
 from fairpatch.measure.changes import Changes, changes_by_group
 from fairpatch.measure.counts import UNKNOWN, Counts
 from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.rates import changed_rate, selection_rate, share
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -51,36 +49,30 @@ class ChangeAudit:
 
 
 def change_audit(
-    X: Any,
-    before: Bools,
-    after: Bools,
-    y: Any,
-    *,
-    sensitive_features: Any,
-    feature: str,
-    sample: NDArray[np.intp] | None = None,
+    rows: Rows, after: Bools, feature: str, *, places_on: NDArray[np.intp] | None = None
 ) -> ChangeAudit:
-    """Compare decisions before and after on some rows; places are found on a sample of them."""
+    """Compare f's decisions with those ``after`` it, by the groups of one sensitive feature.
+
+    Places are found on some of the rows where there are very many: ``places_on``.
+    """
+    before = rows.f > 0
     counts = Counts.from_arrays(
-        decision=before, new_decision=after, y=y, sensitive_features=sensitive_features
+        decision=before, new_decision=after, y=rows.y, sensitive_features=rows.s
     ).by(feature)
-    rates = selection_rate("f").by_group(counts)
-    changed = int(np.sum(before != after))
-    if sample is not None:
-        X, before, after = take(X, sample), before[sample], after[sample]
-        sensitive_features = take(sensitive_features, sample)
+    some = rows if places_on is None else rows.take(places_on)
+    then = after if places_on is None else after[places_on]
     return ChangeAudit(
         feature,
         int(counts.total),
-        changed,
+        int(np.sum(before != after)),
         changed_rate().of(counts),
         changes_by_group(counts),
         {name: int(n) for name, n in zip(counts.group_names, counts.sizes, strict=True)},
-        rates,
+        selection_rate("f").by_group(counts),
         selection_rate("g").by_group(counts),
         swap_set(counts),
-        tuple(leaf for leaf in ChangeTree.fit(X, before != after).leaves if leaf.changed),
-        _neglected(X, before, after, sensitive_features, feature),
+        tuple(leaf for leaf in ChangeTree.fit(some.X, (some.f > 0) != then).leaves if leaf.changed),
+        _neglected(some, then, feature),
     )
 
 
@@ -101,18 +93,15 @@ def swap_set(counts: Counts) -> tuple[Swap, ...]:
     return tuple(found)
 
 
-def _neglected(
-    X: Any, before: Bools, after: Bools, sensitive_features: Any, feature: str
-) -> tuple[Leaf, ...]:
+def _neglected(rows: Rows, after: Bools, feature: str) -> tuple[Leaf, ...]:
     """Leaves with hardly any promotion among the people of the lowest group whom f denies."""
-    names, s = codes(sensitive_features, len(before))
-    group = s[:, names.index(feature)]
+    group, before = rows.s.of_feature(feature), rows.f > 0
     rates = [before[group == g].mean() for g in range(group.max() + 1)]
     here = np.flatnonzero((group == int(np.argmin(rates))) & ~before)
     if len(here) < 2 * MIN_PEOPLE:
         return ()
     promoted = after[here]
-    tree = ChangeTree.fit(take(X, here), promoted, max_depth=2)
+    tree = ChangeTree.fit(rows.take(here).X, promoted, max_depth=2)
     average = promoted.mean()
     left_out = [leaf for leaf in tree.leaves if leaf.change_rate < average / 2]
     return tuple(sorted(left_out, key=lambda leaf: -leaf.people))

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 from sklearn.tree import DecisionTreeClassifier
 
-from fairpatch.explain.conditions import MIN_PEOPLE, Condition, ReadableFeatures
-
-Bools = NDArray[np.bool_]
+from fairpatch._arrays import Bools
+from fairpatch.explain.conditions import Condition, ReadableFeatures
+from fairpatch.measure.floor import MIN_PEOPLE
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairpatch._arrays import Bools, Floats
 from fairpatch.patch import Patch
-from fairpatch.patch.arrays import activation, category_part, number_part
-from fairpatch.patch.table import Table
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.terms import activation, category_term, number_term
 
 
 @dataclass(frozen=True)
@@ -57,23 +54,23 @@ def push(patch: Patch, X: Any) -> Floats:
         patch.strength * concept.weight * activation(concept, patch.columns, X)
         for concept in patch.concepts
     ]
-    table = np.array(parts) if parts else np.empty((0, Table.of(X).rows))
+    table = np.array(parts) if parts else np.empty((0, Columns.of(X).rows))
     return np.asarray(table - table.mean(1, keepdims=True))
 
 
 def _ingredients(patch: Patch, j: int, X: Any) -> tuple[Ingredient, ...]:
     concept = patch.concepts[j]
-    table, columns = Table.of(X), {c.name: c for c in patch.columns}
+    held, columns = Columns.of(X), {c.name: c for c in patch.columns}
     weight = patch.strength * concept.weight
     found = []
     for number in concept.numbers:
-        part = weight * number_part(number, table.values(columns[number.column]))
+        part = weight * number_term(number, held.values(columns[number.column]))
         side = "low" if weight * number.coefficient > 0 else "high"
         if not number.coefficient:
             side = "missing"
         found.append(Ingredient(number.column, float(part.std()), side))
     for category in concept.categories:
-        part = weight * category_part(category, *table.codes(columns[category.column]))
+        part = weight * category_term(category, *held.codes(columns[category.column]))
         worst = sorted(category.levels, key=lambda entry: weight * entry.weight)
         levels = [str(e.level) for e in worst if weight * e.weight < 0][:2]
         if weight * category.missing < 0:

@@ -6,16 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairpatch.measure.sensitive import Value, factorize
-from fairpatch.patch.table import Table
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-
-MIN_PEOPLE = 10
-"""Levels of fewer people are not named, and no leaf is smaller: nobody is described alone."""
+from fairpatch._arrays import Bools, Floats
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.values import Value, factorize
+from fairpatch.patch.columns import Columns
 
 
 @dataclass(frozen=True)
@@ -28,9 +23,9 @@ class Condition:
 
     def holds(self, X: Any) -> Bools:
         """Whether it holds, row by row; a missing number counts as the column's median."""
-        table = Table.of(X)
-        column = next(c for c in table.columns() if c.name == self.column)
-        values = table.values(column)
+        held = Columns.of(X)
+        column = next(c for c in held.described() if c.name == self.column)
+        values = held.values(column)
         if self.kind in ("is", "is not"):
             found, code = factorize(values)
             same = np.array([v == self.value for v in found] or [False])[code]
@@ -56,13 +51,13 @@ class ReadableFeatures:
     @classmethod
     def of(cls, X: Any, columns: Collection[str] | None = None) -> "ReadableFeatures":
         """Of the named columns, or of all."""
-        table = Table.of(X)
+        held = Columns.of(X)
         names: list[tuple[str, Value]] = []
         features = []
-        for column in table.columns():
+        for column in held.described():
             if columns is not None and column.name not in columns:
                 continue
-            values = table.values(column)
+            values = held.values(column)
             if column.kind == "number":
                 names.append((column.name, None))
                 features.append(_filled(values))
@@ -74,19 +69,19 @@ class ReadableFeatures:
                     names.append((column.name, level))
                     features.append((code == i).astype(float))
         if not features:  # nothing to ask about: a tree is then one leaf, everybody
-            return cls([("nothing", None)], np.zeros((table.rows, 1)))
+            return cls([("nothing", None)], np.zeros((held.rows, 1)))
         return cls(names, np.column_stack(features))
 
     def like(self, X: Any) -> Floats:
         """The same features of other rows."""
-        table = Table.of(X)
-        columns = {c.name: c for c in table.columns()}
+        held = Columns.of(X)
+        columns = {c.name: c for c in held.described()}
         features = []
         for name, level in self.names:
             if name not in columns:
-                features.append(np.zeros(table.rows))
+                features.append(np.zeros(held.rows))
                 continue
-            values = table.values(columns[name])
+            values = held.values(columns[name])
             if level is None:
                 features.append(_filled(values))
             else:

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairpatch._arrays import Floats
 from fairpatch.patch import Patch
-from fairpatch.patch.arrays import category_part, number_part
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import merge
-from fairpatch.patch.table import Table
-
-Floats = NDArray[np.float64]
+from fairpatch.patch.terms import category_term, number_term
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +37,7 @@ def contributions(patch: Patch, X: Any, reference: Any = None) -> Contributions:
     _, others = (intercept, own) if reference is None else _parts(patch, reference)
     means = {name: float(values.mean()) for name, values in others.items()}
     values = [values - means[name] for name, values in own.items()]
-    n = Table.of(X).rows
+    n = Columns.of(X).rows
     return Contributions(
         tuple(own),
         np.column_stack(values) if values else np.empty((n, 0)),
@@ -50,7 +48,7 @@ def contributions(patch: Patch, X: Any, reference: Any = None) -> Contributions:
 def _parts(patch: Patch, X: Any) -> tuple[float, dict[str, Floats]]:
     """The intercept and each column's raw part of r - 1."""
     whole = merge(patch.concepts, patch.offset, patch.strength)
-    table, by_name = Table.of(X), {c.name: c for c in patch.columns}
-    parts = {n.column: number_part(n, table.values(by_name[n.column])) for n in whole.numbers}
-    parts |= {c.column: category_part(c, *table.codes(by_name[c.column])) for c in whole.categories}
+    held, by_name = Columns.of(X), {c.name: c for c in patch.columns}
+    parts = {n.column: number_term(n, held.values(by_name[n.column])) for n in whole.numbers}
+    parts |= {c.column: category_term(c, *held.codes(by_name[c.column])) for c in whole.categories}
     return whole.intercept, parts

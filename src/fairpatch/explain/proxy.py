@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from fairpatch.choose.rows import codes
-from fairpatch.measure.sensitive import factorize
+from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch.measure.groups import Groups
+from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
-from fairpatch.patch.table import Table
-
-Floats = NDArray[np.float64]
+from fairpatch.patch.columns import Columns
 
 FOLDS = 5
 
@@ -27,24 +25,22 @@ class ProxyRisk:
     read_by_patch: bool
 
 
-def proxy_risk(
-    patch: Patch, X: Any, changed: NDArray[np.bool_], *, sensitive_features: Any
-) -> list[ProxyRisk]:
+def proxy_risk(patch: Patch, X: Any, changed: Bools, *, sensitive_features: Any) -> list[ProxyRisk]:
     """Every column of X, the ratio and the change, for each sensitive feature; strongest first."""
-    table = Table.of(X)
-    names, s = codes(sensitive_features, table.rows)
+    held = Columns.of(X)
+    groups = Groups.of(sensitive_features).comparable()
     read = {column.name for column in patch.columns}
     found = []
-    for j, feature in enumerate(names):
-        group = s[:, j]
+    for feature in groups.features:
+        group = groups.of_feature(feature)
         for what, score in (
             ("whether the decision changes", changed),
             ("the ratio", patch.ratio(X)),
         ):
             auc = _auc(np.asarray(score, np.float64), group)
             found.append(ProxyRisk(what, feature, auc, read_by_patch=False))
-        for column in table.columns():
-            values = table.values(column)
+        for column in held.described():
+            values = held.values(column)
             if column.kind == "category":
                 auc = max(_category_auc(values, group == g) for g in range(group.max() + 1))
             else:
@@ -53,7 +49,7 @@ def proxy_risk(
     return sorted(found, key=lambda risk: -risk.auc)
 
 
-def _auc(score: Floats, group: NDArray[np.int64]) -> float:
+def _auc(score: Floats, group: Ints) -> float:
     """The largest AUC of one group against the others, whichever way round; gaps are left out."""
     known = (group >= 0) & ~np.isnan(score)
     score, group = score[known], group[known]
@@ -64,14 +60,14 @@ def _auc(score: Floats, group: NDArray[np.int64]) -> float:
     return best
 
 
-def _mann_whitney(score: Floats, inside: NDArray[np.bool_]) -> float:
+def _mann_whitney(score: Floats, inside: Bools) -> float:
     n, m = int(inside.sum()), int((~inside).sum())
     if not n or not m:
         return 0.5
     return float((rankdata(score)[inside].sum() - n * (n + 1) / 2) / (n * m))
 
 
-def _category_auc(values: Any, inside: NDArray[np.bool_]) -> float:
+def _category_auc(values: Any, inside: Bools) -> float:
     """AUC of P(group | level) estimated on other folds, so that rare levels do not look telling."""
     _, code = factorize(values)
     fold = np.random.default_rng(0).permutation(len(code)) % FOLDS

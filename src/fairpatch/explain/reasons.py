@@ -6,15 +6,14 @@ from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from fairpatch._arrays import Floats
 from fairpatch.explain.contributions import Contributions, contributions
-from fairpatch.measure.sensitive import Value, plain
+from fairpatch.measure.values import Value, plain
 from fairpatch.patch import Patch
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import merge
-from fairpatch.patch.table import Table
-
-Floats = NDArray[np.float64]
+from fairpatch.patched import PatchedModel
 
 FEW = 10
 """A number of at most so many values is moved to one of them, not in between."""
@@ -60,19 +59,19 @@ class Reason:
 
 
 def reasons(
-    patch: Patch, X: Any, f_logit: Any, *, rows: Sequence[int] | None = None, reference: Any = None
+    model: PatchedModel, X: Any, *, rows: Sequence[int] | None = None, reference: Any = None
 ) -> list[Reason]:
     """A reason for every changed row of X, or for some of them.
 
     ``reference`` gives the average person, the ranges and the spreads; X itself where not given.
     """
-    f = np.asarray(f_logit, np.float64)
+    f, patch = model.logits(X), model.patch
     changed = patch.decide(X, f) != (f > 0)
     wanted = np.flatnonzero(changed) if rows is None else [r for r in rows if changed[r]]
     known = contributions(patch, X, reference)
     moves = _Moves.of(patch, X if reference is None else reference)
-    table = Table.of(X)
-    values = {c.name: table.values(c) for c in patch.columns}
+    held = Columns.of(X)
+    values = {c.name: held.values(c) for c in patch.columns}
     return [_reason(int(row), known, moves, values, f) for row in wanted]
 
 
@@ -127,10 +126,10 @@ class _Moves:
     @classmethod
     def of(cls, patch: Patch, reference: Any) -> "_Moves":
         merged = merge(patch.concepts, patch.offset, patch.strength)
-        table, columns = Table.of(reference), {c.name: c for c in patch.columns}
+        held, columns = Columns.of(reference), {c.name: c for c in patch.columns}
         slope, few, span, spread, whole, gap = {}, {}, {}, {}, {}, {}
         for number in merged.numbers:
-            values = np.asarray(table.values(columns[number.column]), np.float64)
+            values = np.asarray(held.values(columns[number.column]), np.float64)
             values = values[~np.isnan(values)]
             distinct = np.unique(values)
             name = number.column
@@ -143,7 +142,7 @@ class _Moves:
         levels: dict[str, dict[Value, float]] = {}
         other = {}
         for category in merged.categories:
-            seen = {plain(v) for v in table.values(columns[category.column])} - {None}
+            seen = {plain(v) for v in held.values(columns[category.column])} - {None}
             weights: dict[Value, float] = {e.level: e.weight for e in category.levels}
             name = category.column
             levels[name] = {v: weights.get(v, category.other) for v in sorted(seen, key=str)}

@@ -4,15 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairpatch._arrays import Bools
 from fairpatch.explain.change_tree import ChangeTree, Leaf
 from fairpatch.explain.concepts import push
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.rates import share
 from fairpatch.patch import Patch
-
-Bools = NDArray[np.bool_]
 
 ACTIVE = 0.25
 """A concept is most active for this share of the people."""

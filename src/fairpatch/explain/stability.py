@@ -1,18 +1,16 @@
 """Would the same people change if we learned again? Refits on bootstraps with other seeds."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.candidates import train_candidates
-from fairpatch.choose.rows import Rows, codes
-from fairpatch.commod import Commod
+from fairpatch.data.rows import Rows
 from fairpatch.learn.problem import Grid, Settings
-from fairpatch.patch.model import untouched
-
-Floats = NDArray[np.float64]
+from fairpatch.measure.direction import untouched
+from fairpatch.patch.encoding import Encoder
+from fairpatch.patched import PatchedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +20,7 @@ class Stability:
     refits: int
     share: Floats
     """Of the refits, in how many a row changes."""
-    changed: NDArray[np.bool_]
+    changed: Bools
     """Which rows the patch itself changes."""
 
     @property
@@ -36,31 +34,27 @@ class Stability:
         return float(np.mean(self.share[self.changed] >= 0.8)) if self.changed.any() else 1.0
 
 
-def stability(
-    model: Commod, X: Any, y: Any, *, sensitive_features: Any, refits: int = 10
-) -> Stability:
+def stability(model: PatchedModel, rows: Rows, encoder: Encoder, *, refits: int = 10) -> Stability:
     """Learn the patch again on bootstraps of these rows, with its own lambdas.
 
     Each refit is turned to as many changes as the patch makes: the question is who, not how many.
+    ``encoder`` has the columns that the patch may read (``Commod.fitted_.encoder``).
     """
-    labels = model.labels_of(y)
-    rows = Rows(X, labels, sensitive_features)
-    f_logit, patch = model.base_.logits(X), model.patch_
+    patch, f_logit = model.patch, rows.f
     own = patch.provenance.settings
     fair, ratio, concepts = (
         (float(own[k]),) for k in ("lambda_fair", "lambda_ratio", "lambda_concepts")
     )
-    changed = patch.decide(X, f_logit) != (f_logit > 0)
-    share = np.zeros(len(labels))
-    _, s = codes(sensitive_features, len(labels))
-    _, stratum = np.unique(s, axis=0, return_inverse=True)
-    strata = [np.flatnonzero(stratum == v) for v in np.unique(stratum)]  # every group stays
+    approved = f_logit > 0
+    changed = patch.decide(rows.X, f_logit) != approved
+    share = np.zeros(len(rows))
+    strata = [np.flatnonzero(rows.s.strata == v) for v in np.unique(rows.s.strata)]
     for k in range(refits):
         random = np.random.default_rng(k)
+        # by strata, so that every group stays
         drawn = np.concatenate([random.choice(rows_of, len(rows_of)) for rows_of in strata])
         candidates = train_candidates(
             rows.take(drawn),
-            f_logit[drawn],
             Grid.of(fair, ratio, concepts, seeds=(k,)),
             Settings(
                 fairness=own["fairness"],
@@ -69,11 +63,11 @@ def stability(
                 n_steps=own["n_steps"],
                 random_state=k,
             ),
-            encoder=model.encoder_,
+            encoder=encoder,
             cutoff=patch.cutoff,
             ratio_loss=own.get("ratio_loss", "uniform"),
         )
-        may = (f_logit != 0) & ~untouched(patch.direction, f_logit)
-        first = np.argsort(np.where(may, candidates.ratio(X)[0], np.inf), kind="stable")
+        may = (f_logit != 0) & ~untouched(patch.direction, approved)
+        first = np.argsort(np.where(may, candidates.ratio(rows.X)[0], np.inf), kind="stable")
         share[first[: changed.sum()]] += 1 / refits  # the lowest ratios change first
     return Stability(refits, share, changed)

@@ -6,11 +6,11 @@ from itertools import product
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from fairpatch._arrays import Floats, Ints
+from fairpatch.measure.direction import Direction
+
 Fairness = Literal["demographic_parity", "equalized_odds"]
-Direction = Literal["both", "promote_only", "demote_only"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Problem:
     """Encoded features, standardised, (rows, columns)."""
     f_logit: Floats
     y: Floats
-    s: NDArray[np.int64]
+    s: Ints
     """Codes of the sensitive features, (rows, features); -1 where missing."""
     weight: Floats
     ratio_weight: Floats

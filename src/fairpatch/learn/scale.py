@@ -7,16 +7,17 @@ be too much here and nothing there. Divided by the gain, one grid of lambdas ser
 """
 
 import numpy as np
-from numpy.typing import NDArray
+
+from fairpatch._arrays import Floats, Ints
 
 BINS = 16
 
 
 def gain(
-    f_logit: NDArray[np.float64],
-    s: NDArray[np.int64],
-    weight: NDArray[np.float64],
-    y: NDArray[np.float64] | None = None,
+    f_logit: Floats,
+    s: Ints,
+    weight: Floats,
+    y: Floats | None = None,
 ) -> float:
     """I(S; f_logit), or I(S; f_logit | y), in nats, by quantile bins; never below its own noise."""
     known = s >= 0
@@ -35,7 +36,7 @@ def gain(
     return max(total - noise, noise, 1e-6)
 
 
-def _mutual_information(table: NDArray[np.float64]) -> float:
+def _mutual_information(table: Floats) -> float:
     p = table / table.sum()
     independent = p.sum(1, keepdims=True) * p.sum(0, keepdims=True)
     there = p > 0

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from fairpatch._arrays import Floats
 from fairpatch.learn import adversary as h
 from fairpatch.learn import losses
 from fairpatch.learn import ratio as r
@@ -23,6 +23,7 @@ from fairpatch.learn.optimize import Adam
 from fairpatch.learn.problem import Grid, Problem, Settings
 from fairpatch.learn.scale import gain
 from fairpatch.learn.threads import threads_for
+from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
 
 RESCALE_EVERY = 25
 CHUNK = 1 << 19
@@ -45,9 +46,9 @@ Callback = Callable[[Step], Any]
 class Ratios:
     """M trained ratios as arrays: r = 1 + a + v . W z, concepts of unit variance."""
 
-    W: NDArray[np.float64]
-    v: NDArray[np.float64]
-    a: NDArray[np.float64]
+    W: Floats
+    v: Floats
+    a: Floats
 
 
 def train(
@@ -155,12 +156,12 @@ def _reverse(x: Tensor, fair: Tensor) -> Tensor:
     return reversed_
 
 
-def _directed(ratios: Tensor, f_logit: Tensor, direction: str) -> Tensor:
-    """promote_only leaves approvals as they are (r = 1), demote_only denials."""
-    if direction == "both":
+def _directed(ratios: Tensor, f_logit: Tensor, direction: Direction) -> Tensor:
+    """R = 1 for those whom the direction leaves alone."""
+    if may_promote(direction) and may_demote(direction):
         return ratios
-    untouched = f_logit > 0 if direction == "promote_only" else f_logit <= 0
-    return torch.where(untouched, 1.0, ratios)
+    kept = torch.from_numpy(untouched(direction, (f_logit > 0).numpy()))
+    return torch.where(kept, 1.0, ratios)
 
 
 def _rescale(ratio: r.Ratio, covariance: Tensor) -> None:

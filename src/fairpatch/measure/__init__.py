@@ -11,12 +11,15 @@ from fairpatch.measure.fairness import (
     p_rule,
     tpr_gap,
 )
+from fairpatch.measure.metric import METRICS, Metric
 from fairpatch.measure.quality import accuracy, balanced_accuracy
 
 __all__ = [
+    "METRICS",
     "Changes",
     "Counts",
     "Estimate",
+    "Metric",
     "accuracy",
     "balanced_accuracy",
     "change_rate",

@@ -7,9 +7,11 @@ from typing import Any, Literal
 import narwhals as nw
 
 from fairpatch.base import BaseModel, Estimator
-from fairpatch.measure import fairness, quality
+from fairpatch.measure import quality
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.metric import METRICS
 from fairpatch.measure.rates import (
     base_rate,
     correct_rate,
@@ -18,9 +20,6 @@ from fairpatch.measure.rates import (
     true_positive_rate,
 )
 from fairpatch.measure.show import Table
-
-MIN_COUNT = 10
-"""Groups of fewer people are neither shown nor compared."""
 
 
 def audit(
@@ -33,7 +32,7 @@ def audit(
     favourable: Literal[0, 1] = 1,
     sample_weight: Any = None,
     confidence: float = 0.95,
-    min_count: int = MIN_COUNT,
+    min_count: int = MIN_PEOPLE,
 ) -> "Audit":
     """Audit a base model: decision rates, errors and fairness metrics, group by group.
 
@@ -103,18 +102,8 @@ class GroupComparison:
 
     @property
     def metrics(self) -> dict[str, Estimate]:
-        """P-Rule, rate difference, TPR and FPR gap, DM."""
-        found = {
-            "p_rule": fairness.p_rule,
-            "demographic_parity_difference": fairness.demographic_parity_difference,
-            "tpr_gap": fairness.tpr_gap,
-            "fpr_gap": fairness.fpr_gap,
-            "disparate_mistreatment": fairness.disparate_mistreatment,
-        }
-        return {
-            name: metric(self.compared, confidence=self.confidence)
-            for name, metric in found.items()
-        }
+        """Every comparison of the groups: P-Rule, rate difference, TPR and FPR gap, DM."""
+        return {m.key: m.of(self.compared, confidence=self.confidence) for m in METRICS}
 
     @property
     def groups(self) -> list[dict[str, Any]]:
@@ -244,18 +233,9 @@ class Audit:
             yield Table(
                 f"Between the groups of {comparison.name}",
                 ["", "value", level],
-                [_metric_row(_METRIC_NAMES[name], metrics[name]) for name in metrics],
+                [_metric_row(m.title, metrics[m.key]) for m in METRICS],
                 _notes(metrics),
             )
-
-
-_METRIC_NAMES = {
-    "p_rule": "P-Rule (lowest rate / highest)",
-    "demographic_parity_difference": "rate difference",
-    "tpr_gap": "TPR gap (equal opportunity)",
-    "fpr_gap": "FPR gap",
-    "disparate_mistreatment": "DM (TPR gap + FPR gap)",
-}
 
 
 def _group_table(comparison: GroupComparison, favourable: int) -> Table:

@@ -15,10 +15,9 @@ every exchange rate between accuracy (lambda_ratio = 0) and changes (lambda_rati
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from fairpatch._arrays import Bools, Floats
+from fairpatch.measure.direction import Direction, untouched
 
 
 def helpfulness(
@@ -51,7 +50,7 @@ def fewest_blind(
     tau: float,
     *,
     slack: float = 0.0,
-    direction: str = "both",
+    direction: Direction = "both",
     weight: Floats | None = None,
 ) -> float | None:
     """Least share of decisions to change for a P-Rule of tau by a rule that reads x only.
@@ -70,11 +69,7 @@ def fewest_blind(
     if deficit <= 0:
         return 0.0
     gain = np.where(decided, -h, h)
-    allowed = gain > 0
-    if direction == "promote_only":
-        allowed &= ~decided
-    elif direction == "demote_only":
-        allowed &= decided
+    allowed = (gain > 0) & ~untouched(direction, decided)
     order = np.argsort(-gain[allowed], kind="stable")
     taken = w[allowed][order]
     best = (gain[allowed][order] * taken).cumsum()

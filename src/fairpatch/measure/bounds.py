@@ -14,10 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from fairpatch._arrays import Bools, Floats
 from fairpatch.measure.counts import UNKNOWN, Counts
+from fairpatch.measure.direction import Direction, may_demote, may_promote
 
-Ints = NDArray[Any]
+Whole = NDArray[Any]
 """Whole numbers of any size: products of counts outgrow 64 bits, so they are Python's own."""
+EVERYBODY: Bools = np.full((3, 2, 2), True)
+"""All cells (y, decision of f, decision of g)."""
 
 WIDEST = 100_000
 """Rates tried at most for each group; more are needed only where the cost is flat over them."""
@@ -41,64 +45,41 @@ class Bound:
         return self.changes / self.people
 
 
-def fewest_for_p_rule(counts: Counts, tau: float, *, direction: str = "both") -> Bound | None:
-    """Fewest changes of f's decisions to a P-Rule of at least tau; None where it cannot be.
+def fewest_for_ratio(
+    counts: Counts, tau: float, *, among: Bools = EVERYBODY, direction: Direction = "both"
+) -> Bound | None:
+    """Fewest changes of f's decisions to a ratio of rates of at least tau; None if it cannot be.
 
     With the highest rate allowed to be c, every group must end between tau * c and c. The sweep
-    tries every c that is some group's rate (exact for any number of groups).
-
-    >>> counts = Counts.from_arrays(
-    ...     decision=[1] * 6 + [0] * 4 + [1] * 2 + [0] * 8,
-    ...     sensitive_features=["a"] * 10 + ["b"] * 10)
-    >>> fewest_for_p_rule(counts, 0.8).changes
-    3
+    tries every c that is some group's rate (exact for any number of groups). Rates are of the
+    people in the cells ``among``: only their changes help.
     """
     t = _fraction(tau)
-    n, g = _sizes(counts)
 
-    def band(c: Ints) -> tuple[Ints, Ints]:
+    def band(c: Whole) -> tuple[Whole, Whole]:
         return t * c, c
 
-    return _sweep(counts, n, g, [band], direction, least=Fraction(1, int(n.max(initial=1))))
+    largest = int(counts.known().among(among).sizes.max(initial=1))
+    return _sweep(counts, among, [band], direction, least=Fraction(1, largest))
 
 
-def fewest_for_rate_difference(
-    counts: Counts, e: float, *, direction: str = "both"
+def fewest_for_gap(
+    counts: Counts, e: float, *, among: Bools = EVERYBODY, direction: Direction = "both"
 ) -> Bound | None:
-    """Fewest changes to a largest difference of rates of at most e."""
+    """Fewest changes to a largest difference of rates of at most e, among some people."""
     t = _fraction(e)
-    n, g = _sizes(counts)
 
-    def from_below(c: Ints) -> tuple[Ints, Ints]:
+    def from_below(c: Whole) -> tuple[Whole, Whole]:
         return c, c + t
 
-    def from_above(c: Ints) -> tuple[Ints, Ints]:
+    def from_above(c: Whole) -> tuple[Whole, Whole]:
         return c - t, c
 
-    return _sweep(counts, n, g, [from_below, from_above], direction, least=Fraction(0))
+    return _sweep(counts, among, [from_below, from_above], direction, least=Fraction(0))
 
 
-def fewest_for_tpr_gap(counts: Counts, e: float, *, direction: str = "both") -> Bound | None:
-    """Fewest changes to a TPR gap of at most e (equal opportunity): only people with y = 1 help."""
-    counts = counts.known()
-    keep = np.array([False, True, False])[None, :, None, None]
-    ones = Counts(
-        counts.features,
-        counts.groups,
-        counts.n * keep,
-        counts.weight * keep,
-        counts.weight_sq * keep,
-    )
-    if not ones.sizes.all():
-        raise ValueError("a group has no people with y = 1, so its TPR is undefined")
-    bound = fewest_for_rate_difference(ones, e, direction=direction)
-    return bound and Bound(
-        bound.changes, int(counts.total), bound.promotions, bound.demotions, bound.correct
-    )
-
-
-def fewest_for_mistreatment(counts: Counts, e: float, *, direction: str = "both") -> Bound | None:
-    """Fewest changes to DM = TPR gap + FPR gap of at most e; None where it cannot be.
+def fewest_for_gaps(counts: Counts, e: float, *, direction: Direction = "both") -> Bound | None:
+    """Fewest changes to a TPR gap + FPR gap (DM) of at most e; None where it cannot be.
 
     A small integer program: promotions and demotions by group and label, the lowest and highest
     rate of each label. (The paper gives all flips to one gap; wrong once that gap is closed.)
@@ -123,12 +104,12 @@ def fewest_for_mistreatment(counts: Counts, e: float, *, direction: str = "both"
     rows[-1, 2 * k :] = np.array([-1, -1, 1, 1]) * size.max()  # in people, as the other rows
     at_least = np.append(np.column_stack([-held, np.full(k, -np.inf)]).ravel(), -np.inf)
     at_most = np.append(np.column_stack([np.full(k, np.inf), -held]).ravel(), e * size.max())
-    up, down = direction != "demote_only", direction != "promote_only"
+    up, down = may_promote(direction), may_demote(direction)
     most = np.concatenate([(size - held) * up, held * down, np.ones(4)])
     limits = LinearConstraint(rows, at_least, at_most)
     flips = np.append(np.ones(2 * k), np.zeros(4))
 
-    def solve(objective: NDArray[np.float64], *constraints: LinearConstraint) -> Any:
+    def solve(objective: Floats, *constraints: LinearConstraint) -> Any:
         found = milp(
             objective,
             constraints=[limits, *constraints],
@@ -157,12 +138,6 @@ def fewest_for_mistreatment(counts: Counts, e: float, *, direction: str = "both"
     )
 
 
-def _sizes(counts: Counts) -> tuple[Ints, Ints]:
-    """N_g and G_g: people, and f's positive decisions, as Python's integers."""
-    table = counts.known().n.sum(1)
-    return table.sum((1, 2)).astype(object), table[:, 1].sum(1).astype(object)
-
-
 def _fraction(value: float) -> Fraction:
     """The rational number that was meant: 0.8 is 4 / 5, not the nearest float."""
     return Fraction(value).limit_denominator(10_000)
@@ -173,11 +148,16 @@ Band = Callable[[Any], tuple[Any, Any]]
 
 
 def _sweep(
-    counts: Counts, n: Ints, g: Ints, bands: list[Band], direction: str, *, least: Fraction
+    everybody: Counts, among: Bools, bands: list[Band], direction: Direction, *, least: Fraction
 ) -> Bound | None:
     """The cheapest way to bring every group's positives g into a band, most correct among those."""
-    up, down = direction != "demote_only", direction != "promote_only"
-    best: tuple[int, int, Ints, Ints] | None = None
+    counts = everybody.known().among(among)
+    table = counts.n.sum(1)
+    n, g = table.sum((1, 2)).astype(object), table[:, 1].sum(1).astype(object)
+    if not all(n):
+        raise ValueError("a group has nobody to compare, so its rate is undefined")
+    up, down = may_promote(direction), may_demote(direction)
+    best: tuple[int, int, Whole, Whole] | None = None
     for band in bands:
         for c in _rates(n, g, band, up=up, down=down, least=least):
             below, above = band(c)
@@ -199,7 +179,7 @@ def _sweep(
     labelled = not counts.n[:, UNKNOWN].any()
     return Bound(
         changes,
-        int(n.sum()),
+        int(everybody.known().total),
         tuple(map(int, promote)),
         tuple(map(int, demote)),
         correct if labelled else None,
@@ -207,7 +187,7 @@ def _sweep(
 
 
 def _rates(
-    n: Ints, g: Ints, band: Band, *, up: bool, down: bool, least: Fraction
+    n: Whole, g: Whole, band: Band, *, up: bool, down: bool, least: Fraction
 ) -> list[Fraction]:
     """Rates k / N of some group that can be cheapest.
 
@@ -270,9 +250,9 @@ def _bisect(holds: Callable[[float], bool], inside: float, outside: float) -> fl
     return inside
 
 
-def _correct(counts: Counts, promote: Ints, demote: Ints) -> int:
+def _correct(counts: Counts, promote: Whole, demote: Whole) -> int:
     """Decisions that become correct less those that become wrong, the right people taken first."""
-    table = counts.known().n
+    table = counts.n
     missed, wrong = table[:, 1, 0].sum(1), table[:, 0, 1].sum(1)
     good = np.minimum(promote, missed) + np.minimum(demote, wrong)
     return int((2 * good - promote - demote).sum())

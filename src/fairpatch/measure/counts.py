@@ -13,16 +13,14 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch.measure.sensitive import Value, factorize, named_columns, plain
+from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch.measure.groups import Group, Groups, ordered
+from fairpatch.measure.values import Value, factorize, plain
 
-Group = tuple[Value, ...]
-Cells = NDArray[np.float64]
+Cells = Floats
 
 UNKNOWN = 2
 """Index of a missing label on the y axis: 0, 1, unknown."""
-
-MAX_GROUPS = 10_000
-"""More than this is a continuous feature by mistake."""
 
 _OWN = "__fairpatch_"  # prefix of the columns we add to a table
 
@@ -60,7 +58,7 @@ class Counts:
 
     features: tuple[str, ...]
     groups: tuple[Group, ...]
-    n: NDArray[np.int64]
+    n: Ints
     weight: Cells
     weight_sq: Cells
 
@@ -83,16 +81,16 @@ class Counts:
         g = f if new_decision is None else _decisions(new_decision, "new_decision")
         labels = np.full(len(f), UNKNOWN) if y is None else _labels(y)
         weight = np.ones(len(f)) if sample_weight is None else _weights(sample_weight)
-        columns = named_columns(sensitive_features)
+        parsed = Groups.of(sensitive_features)
         for name, column in [
             ("new_decision", g),
             ("y", labels),
             ("sample_weight", weight),
-            *columns.items(),
+            ("sensitive_features", parsed),
         ]:
             if len(column) != len(f):
                 raise ValueError(f"{name} has {len(column)} rows, decision has {len(f)}")
-        groups, code = _group_codes(list(columns.values()))
+        groups, code = parsed.joint
         shape = (len(groups), 3, 2, 2)
         cell = np.ravel_multi_index((code, labels, f, g), shape)
 
@@ -101,8 +99,8 @@ class Counts:
 
         n = total(None).astype(np.int64)
         if sample_weight is None:
-            return cls(tuple(columns), groups, n, n.astype(float), n.astype(float))
-        return cls(tuple(columns), groups, n, total(weight), total(weight**2))
+            return cls(parsed.features, groups, n, n.astype(float), n.astype(float))
+        return cls(parsed.features, groups, n, total(weight), total(weight**2))
 
     @classmethod
     def from_frame(
@@ -152,7 +150,7 @@ class Counts:
         """Put the rows of the GROUP BY into the table."""
         cells = [{name: plain(value) for name, value in row.items()} for row in rows]
         in_group = [tuple(cell[name] for name in features) for cell in cells]
-        groups = _ordered(set(in_group))
+        groups = ordered(set(in_group))
         at = {group: i for i, group in enumerate(groups)}
         shape = (len(groups), 3, 2, 2)
         n, w, ww = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
@@ -181,7 +179,7 @@ class Counts:
                 f"these counts are of different sensitive features: {self.features} "
                 f"and {other.features}"
             )
-        groups = _ordered({*self.groups, *other.groups})
+        groups = ordered({*self.groups, *other.groups})
         at = {group: i for i, group in enumerate(groups)}
         parts = []
         for mine, theirs in zip(self._tables, other._tables, strict=True):
@@ -198,7 +196,7 @@ class Counts:
                 raise KeyError(f"no sensitive feature {name!r}, there are {list(self.features)}")
         pick = [self.features.index(name) for name in features]
         old = [tuple(group[i] for i in pick) for group in self.groups]
-        groups = _ordered(set(old))
+        groups = ordered(set(old))
         at = {group: i for i, group in enumerate(groups)}
         code = [at[group] for group in old]
         parts = []
@@ -208,11 +206,15 @@ class Counts:
             parts.append(summed)
         return type(self)(features, groups, *parts)
 
-    def where(self, keep: Sequence[bool] | NDArray[np.bool_]) -> Self:
+    def where(self, keep: Sequence[bool] | Bools) -> Self:
         """Only the groups that are marked."""
         keep = np.asarray(keep, bool)
         groups = tuple(g for g, k in zip(self.groups, keep, strict=True) if k)
         return type(self)(self.features, groups, *(table[keep] for table in self._tables))
+
+    def among(self, cells: Bools) -> Self:
+        """Only the people in some cells (y, decision of f, decision of g) of every group."""
+        return type(self)(self.features, self.groups, *(table * cells for table in self._tables))
 
     def known(self) -> Self:
         """Only the groups in which no sensitive feature is missing."""
@@ -233,7 +235,7 @@ class Counts:
         return names if len(set(names)) == len(names) else tuple(map(repr, self.groups))
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Rows of each group."""
         return np.asarray(self.n.sum((1, 2, 3)))
 
@@ -285,30 +287,6 @@ def _group_by(
 
 def _expr(column: str | nw.Expr) -> nw.Expr:
     return nw.col(column) if isinstance(column, str) else column
-
-
-def _ordered(groups: set[Group]) -> tuple[Group, ...]:
-    """Groups in an order that does not depend on the engine; missing values last."""
-    if len(groups) > MAX_GROUPS:
-        raise ValueError(
-            f"the sensitive features have {len(groups):,} different values or combinations, at "
-            f"most {MAX_GROUPS:,} can be compared. Cut a continuous feature such as age into "
-            "bands first."
-        )
-    return tuple(sorted(groups, key=lambda g: [(v is None, type(v).__name__, v) for v in g]))
-
-
-def _group_codes(columns: Sequence[NDArray[Any]]) -> tuple[tuple[Group, ...], NDArray[np.intp]]:
-    """The groups in their order, and each row's position among them."""
-    code: NDArray[np.intp] = np.zeros(len(columns[0]), np.intp)
-    groups: list[Group] = [()]
-    for column in columns:  # joined one feature at a time, so only groups that occur are kept
-        values, inner = factorize(column)
-        joint, code = np.unique(code * len(values) + inner, return_inverse=True)
-        groups = [(*groups[c // len(values)], values[c % len(values)]) for c in joint]
-    order = _ordered(set(groups))
-    at = {group: i for i, group in enumerate(order)}
-    return order, np.array([at[group] for group in groups], np.intp)[code]
 
 
 def _decisions(values: Any, name: str) -> NDArray[np.int8]:

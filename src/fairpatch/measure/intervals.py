@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
-Floats = NDArray[np.float64]
+from fairpatch._arrays import Floats
+
 Method = Literal["wilson", "clopper_pearson"]
 
 

@@ -10,13 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch._arrays import Bools, Floats
 from fairpatch.measure import intervals
 from fairpatch.measure.counts import UNKNOWN, Counts
 from fairpatch.measure.estimate import Estimate
 
 Model = Literal["f", "g"]
-Cells = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+Cells = Bools
 
 _Y, _F, _G = np.ogrid[0:3, 0:2, 0:2]
 _ALL = np.full((3, 2, 2), True)
@@ -39,6 +39,17 @@ class Rate:
             share = (counts.weight * (self.hits & self.among)).sum((1, 2, 3)) / weight
             n = np.where(weight > 0, weight**2 / weight_sq, 0.0)
         return np.where(n > 0, share * n, 0.0), n
+
+    def along(self, positive: Floats, size: Floats) -> Floats:
+        """The rate of each group in a sequence of counts: (steps, groups).
+
+        ``positive`` has the decisions of 1 by step, group and label, ``size`` the people by group
+        and label. For rates that do not look at f's decision.
+        """
+        hits, among = (cells[:2, 0] for cells in (self.hits & self.among, self.among))
+        k = positive @ hits[:, 1].astype(float) + (size - positive) @ hits[:, 0].astype(float)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(k / (size @ among.any(1).astype(float)))
 
     def of(
         self,

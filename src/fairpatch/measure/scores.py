@@ -1,10 +1,9 @@
 """How far scores move, beside how many decisions change: few changes can be far ones (METHOD 8)."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
-Floats = NDArray[np.float64]
+from fairpatch._arrays import Floats
 
 
 def displacement(before: Floats, after: Floats, weight: Floats | None = None) -> float:

@@ -4,7 +4,7 @@
     category:  one z a level; levels of few rows, or never seen, are the reference and weigh 0
 
 A number that is the same in all but a few rows, as in a one-hot column of a rare level, is left out
-for the same reason.
+for the same reason: what fewer than ten people have gets no weight of its own.
 
 Every z is standardised, so weights compare. After training nothing of this is needed any more: a
 concept W . z is the same number as an intercept plus a weight for each raw value (``fold``).
@@ -18,14 +18,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch.measure.sensitive import Value, factorize
+from fairpatch._arrays import Floats
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.values import Value, factorize
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import CategoryWeight, Column, Concept, LevelWeight, NumberWeight
-from fairpatch.patch.table import Table
-
-Floats = NDArray[np.float64]
-
-MIN_ROWS = 10
-"""What fewer rows have gets no weight of its own: too few to learn from, and maybe one person."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +45,14 @@ class Encoder:
     @classmethod
     def fit(cls, X: Any, *, exclude: Collection[str] = ()) -> "Encoder":
         """Learn the encoding of every column of X that is not excluded."""
-        table = Table.of(X)
-        unknown = sorted(set(exclude) - set(table.names))
+        held = Columns.of(X)
+        unknown = sorted(set(exclude) - set(held.names))
         if unknown:
             raise ValueError(f"exclude names columns that X does not have: {unknown}")
         features: list[Feature] = []
-        for column in table.columns():
+        for column in held.described():
             if column.name not in exclude:
-                features += _features(column, table.values(column))
+                features += _features(column, held.values(column))
         if not features:
             raise ValueError(
                 "no column is left for the patch to read: all are excluded or constant"
@@ -68,13 +65,13 @@ class Encoder:
 
     def transform(self, X: Any) -> Floats:
         """Encode the rows of X."""
-        table = Table.of(X)
-        Z = np.empty((table.rows, len(self.features)))
+        held = Columns.of(X)
+        Z = np.empty((held.rows, len(self.features)))
         values: dict[str, Any] = {}
         for j, feature in enumerate(self.features):
             name = feature.column.name
             if name not in values:
-                values = {name: table.values(feature.column)}  # features of a column are neighbours
+                values = {name: held.values(feature.column)}  # features of a column are neighbours
                 if feature.column.kind == "category":
                     values = {name: factorize(values[name])}
             Z[:, j] = (_raw(feature, values[name]) - feature.mean) / feature.std
@@ -133,14 +130,14 @@ def _features(column: Column, values: NDArray[Any]) -> list[Feature]:
     else:
         found, code = factorize(values)
         size = Counter(code.tolist())
-        keep = [i for i in range(len(found)) if size[i] >= MIN_ROWS]
+        keep = [i for i in range(len(found)) if size[i] >= MIN_PEOPLE]
         keep.sort(key=lambda i: (found[i] is None, str(found[i])))
         candidates = [("level", found[i], (code == i).astype(float)) for i in keep]
     return [
         Feature(column, what, level, float(z.mean()), float(z.std()))
         for what, level, z in candidates
         if z.std() > 1e-12 * max(1.0, float(np.abs(z).max()))
-        and _unlike(z) >= min(MIN_ROWS, len(z) // 4)
+        and _unlike(z) >= min(MIN_PEOPLE, len(z) // 4)
     ]
 
 

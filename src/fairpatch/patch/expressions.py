@@ -7,9 +7,10 @@ from functools import reduce
 
 import narwhals as nw
 
-from fairpatch.patch.arrays import LARGEST
+from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import CategoryWeight, Concept, NumberWeight, merge
+from fairpatch.patch.terms import LARGEST
 
 EDGE = 1e-6
 """Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
@@ -39,9 +40,9 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
     # r (p - t) > 0: approved and r > 0, or denied and r < 0. One product, so that an engine works
     # the ratio out once; its sign is exact.
     decided = r * (p - patch.cutoff) > 0.0
-    if patch.direction == "promote_only":
+    if not may_demote(patch.direction):
         decided = decided | (p > patch.cutoff)
-    elif patch.direction == "demote_only":
+    if not may_promote(patch.direction):
         decided = decided & (p > patch.cutoff)
     return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(decided)
 
@@ -60,9 +61,9 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     if patch.cutoff != 0.5:
         odds = odds * nw.lit(patch.cutoff / (1 - patch.cutoff)) ** (r - 1.0)
     g = 1.0 / (odds + 1.0)
-    if patch.direction == "promote_only":
+    if not may_demote(patch.direction):
         g = nw.when(p > patch.cutoff).then(p).otherwise(g)
-    elif patch.direction == "demote_only":
+    if not may_promote(patch.direction):
         g = nw.when(p <= patch.cutoff).then(p).otherwise(g)
     return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(g)
 

@@ -11,15 +11,13 @@ Reading a patch executes nothing: it is data, checked against a schema.
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from fairpatch.patch.arrays import activation
+from fairpatch._arrays import Bools, Floats
+from fairpatch.measure.direction import Direction, untouched
 from fairpatch.patch.parts import Column, Concept, Number, Part, Provenance, merge
+from fairpatch.patch.terms import activation
 from fairpatch.patch.words import tables
-
-Floats = NDArray[np.float64]
-Direction = Literal["both", "promote_only", "demote_only"]
 
 
 class Patch(Part):
@@ -93,18 +91,11 @@ class Patch(Part):
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the cut-off; r = 1 where the direction says so."""
         f = np.asarray(f_logit, np.float64)
-        return np.where(untouched(self.direction, f), f, self.ratio(X) * f)
+        return np.where(untouched(self.direction, f > 0), f, self.ratio(X) * f)
 
-    def decide(self, X: Any, f_logit: Any) -> NDArray[np.bool_]:
+    def decide(self, X: Any, f_logit: Any) -> Bools:
         """F's decision, reversed where r says so. No logarithm and no product, so no rounding."""
         f = np.asarray(f_logit, np.float64)
         r = self.ratio(X)
         patched = np.where(f > 0, r > 0, (f < 0) & (r < 0))
-        return np.where(untouched(self.direction, f), f > 0, patched)
-
-
-def untouched(direction: Direction, f_logit: Floats) -> NDArray[np.bool_]:
-    """Whom a direction forbids to change: promote_only those f approves, demote_only the others."""
-    if direction == "promote_only":
-        return f_logit > 0
-    return f_logit <= 0 if direction == "demote_only" else np.zeros(f_logit.shape, bool)
+        return np.where(untouched(self.direction, f > 0), f > 0, patched)

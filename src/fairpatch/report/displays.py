@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairpatch._arrays import Floats
 from fairpatch.report.pictures import AFTER, BEFORE, DOWN, UP, figure, literal
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)
@@ -147,10 +145,11 @@ class ChangesDisplay:
 
 @dataclass(eq=False)
 class DialDisplay:
-    """P-Rule, accuracy and changes over the patch's strength."""
+    """What is asked, accuracy and changes over the patch's strength."""
 
     strength: Floats
-    p_rule: dict[str, Floats]
+    metrics: dict[str, Floats]
+    """By what they are called."""
     accuracy: Floats
     change_rate: Floats
     chosen: float
@@ -161,13 +160,13 @@ class DialDisplay:
         if ax is None:
             _, ax = figure(6.4, 3.2)
         styles = ["-", "--", "-.", ":"]
-        for i, (feature, values) in enumerate(self.p_rule.items()):
-            ax.plot(self.strength, values, styles[i % 4], color=UP,
-                    label=literal(f"P-Rule, {feature}"))  # fmt: skip
+        for i, (name, values) in enumerate(self.metrics.items()):
+            ax.plot(self.strength, values, styles[i % 4], color=UP, label=literal(name))
         ax.plot(self.strength, self.accuracy, color="0.4", label="accuracy")
         ax.plot(self.strength, self.change_rate, color=AFTER, label="changed decisions")
         ax.axvline(self.chosen, color="0.2", linewidth=0.8, linestyle=":")
-        ax.set(xlabel="strength (0 is the base model)", ylim=(0, 1.02))
+        highest = max([1.0, *(np.nanmax(v, initial=0.0) for v in self.metrics.values())])
+        ax.set(xlabel="strength (0 is the base model)", ylim=(0, 1.02 * highest))
         ax.legend(frameon=False, fontsize=8)
         self.ax_ = ax
         return self

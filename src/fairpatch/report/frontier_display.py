@@ -4,36 +4,38 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairpatch._arrays import Floats
 from fairpatch._extras import need
 from fairpatch.choose.choice import Choice
 from fairpatch.choose.frontier import Frontier
-from fairpatch.measure.blind import fewest_blind
-from fairpatch.measure.bounds import fewest_for_p_rule
+from fairpatch.measure.metric import P_RULE, Metric
 
-Floats = NDArray[np.float64]
+STEPS = 48
+"""Limits for which the fewest changes are drawn."""
 
 
 @dataclass(eq=False)
 class FrontierDisplay:
-    """P-Rule against changed decisions; data and drawing apart, as scikit-learn's displays.
+    """Fairness against changed decisions; data and drawing apart, as scikit-learn's displays.
 
     Attributes
     ----------
-    p_rule, change_rate, accuracy : of every candidate as trained.
-    targets, known, blind : the fewest changes for each of these P-Rules, with S known and
-        without; the latter None where the feature has more than two values.
-    choice : (P-Rule, change rate) of the chosen patch, or None.
+    fairness, change_rate, accuracy : of every candidate as trained.
+    limits, known, blind : the fewest changes for each of these limits, with S known and without;
+        the latter None where the feature has more than two values, or the metric has no such bound.
+    choice : (fairness, change rate) of the chosen patch, or None.
+    metric : what fairness is, the first thing that the target limits.
     """
 
-    p_rule: Floats
+    fairness: Floats
     change_rate: Floats
     accuracy: Floats
-    targets: Floats
+    limits: Floats
     known: Floats
     blind: Floats | None = None
     choice: tuple[float, float] | None = None
+    metric: Metric = P_RULE
     ax_: Any = None
 
     @classmethod
@@ -45,28 +47,32 @@ class FrontierDisplay:
         choice: Choice | None = None,
     ) -> "FrontierDisplay":
         """Take the figures of one sensitive feature, and the bounds on the same rows."""
-        records = frontier.records()
-        feature = feature or next(iter(records[0]["metrics"]))
-        targets = np.linspace(0.05, 0.99, 48)
+        records, metric = frontier.records(), frontier.asked[0]
+        feature = feature or next(iter(records[0].metrics))
+        fairness = np.array([r.metrics[feature][metric.name] for r in records])
         counts, q = frontier.counts.by(feature), frontier.q.get(feature)
-        found = [fewest_for_p_rule(counts, t) for t in targets]
-        known = np.array([np.nan if b is None else b.change_rate for b in found])
+        limits = np.linspace(0.05, 0.99, STEPS)
+        if not metric.at_least:  # from nearly equal to as unequal as f is
+            limits = np.linspace(0.0, metric.of(counts, model="f").value or 1.0, STEPS)
+        bounds = [metric.fewest(counts, limit) for limit in limits]
+        known = np.array([np.nan if b is None else b.change_rate for b in bounds])
         blind = None
-        if q is not None:
+        if q is not None and not metric.given_y:
             decided, weight = frontier.f_logit > 0, frontier.weight
-            shares = [fewest_blind(q, decided, t, weight=weight) for t in targets]
+            shares = [metric.fewest_blind(q, decided, t, weight=weight) for t in limits]
             blind = np.fmax([np.nan if b is None else b for b in shares], known)
         chosen = None
-        if choice is not None and "p_rule" in choice.metrics[feature]:
-            chosen = choice.metrics[feature]["p_rule"], choice.change_rate
+        if choice is not None and metric.name in choice.metrics[feature]:
+            chosen = choice.metrics[feature][metric.name], choice.change_rate
         return cls(
-            np.array([r["metrics"][feature]["p_rule"] for r in records]),
-            np.array([r["change_rate"] for r in records]),
-            np.array([r["accuracy"] for r in records]),
-            targets,
+            fairness,
+            np.array([r.change_rate for r in records]),
+            np.array([r.accuracy for r in records]),
+            limits,
             known,
             blind,
             chosen,
+            metric,
         )
 
     def plot(self, ax: Any = None) -> "FrontierDisplay":
@@ -74,7 +80,7 @@ class FrontierDisplay:
         if ax is None:
             _, ax = need("matplotlib.pyplot", extra="plot").subplots(figsize=(6.4, 4.4))
         dots = ax.scatter(
-            self.p_rule, self.change_rate, c=self.accuracy, cmap="cividis", s=28,
+            self.fairness, self.change_rate, c=self.accuracy, cmap="cividis", s=28,
             edgecolor="0.3", linewidth=0.4, label="candidates",
         )  # fmt: skip
         ax.figure.colorbar(dots, ax=ax, label="accuracy")
@@ -82,18 +88,22 @@ class FrontierDisplay:
             if bound is not None:
                 there = bound > 0
                 ax.plot(
-                    self.targets[there], bound[there], style, linewidth=1.2,
+                    self.limits[there], bound[there], style, linewidth=1.2,
                     label=f"fewest possible, {label}",
                 )  # fmt: skip
         if self.choice is not None:
             ax.plot(*self.choice, "r*", markersize=15, markeredgecolor="k", label="chosen")
+        floor = self.metric.at_least
+        widest = (
+            1.0 if floor else max([0.05, *self.limits, *self.fairness[~np.isnan(self.fairness)]])
+        )
         ax.set(
-            xlabel="P-Rule (higher is fairer)",
+            xlabel=f"{self.metric.words} ({'higher' if floor else 'lower'} is fairer)",
             ylabel="changed decisions",
-            xlim=(0, 1.02),
+            xlim=(0, 1.02 * widest),
             ylim=(-0.005, None),
         )
         ax.yaxis.set_major_formatter(lambda v, _: f"{v:.1%}")
-        ax.legend(loc="upper left", frameon=False)
+        ax.legend(loc="upper left" if floor else "upper right", frameon=False)
         self.ax_ = ax
         return self

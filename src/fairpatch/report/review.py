@@ -4,7 +4,7 @@ summarize (plain data) -> draw (pictures) -> page. The same data is the JSON and
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from fairpatch._extras import need
-from fairpatch.commod import Commod
+from fairpatch.choose.fit import Fitted
+from fairpatch.choose.target import Target
 from fairpatch.patch.file import write_whole
+from fairpatch.patched import PatchedModel
 from fairpatch.report.displays import (
     ChangesDisplay,
     ConceptsDisplay,
@@ -109,7 +111,10 @@ class Review:
             ),
             "dial": DialDisplay(
                 np.array(dial["strength"]),
-                {k: np.array(v, np.float64) for k, v in dial["p_rule"].items()},
+                {
+                    f"{line['words']}, {line['feature']}": np.array(line["values"], np.float64)
+                    for line in dial["metrics"]
+                },
                 np.array(dial["accuracy"]),
                 np.array(dial["change_rate"], np.float64),
                 dial["chosen"],
@@ -138,33 +143,40 @@ class Review:
 
 
 def review(
-    model: Commod,
+    model: PatchedModel,
     X: Any,
     y: Any,
     *,
     sensitive_features: Any,
+    target: Target | None = None,
+    fitted: Fitted | None = None,
+    exclude: Collection[str] = (),
     refits: int = 5,
     reasons_for: Sequence[int] = (),
 ) -> Review:
-    """Review a fitted model on rows that it has not seen.
+    """Review a patched model on rows that it has not seen.
 
     Parameters
     ----------
+    target : what was asked for, where that is not known from ``fitted``.
+    fitted : the fit, for its certificate and frontier, and for learning again.
+    exclude : columns that the patch was not to read.
     refits : how often to learn again on bootstraps, to see whether the same people change.
     reasons_for : numbers of rows whose reasons to include; none by default, as a review holds no
         data of a person unless it is asked for.
     """
     summary = summarize(
         model,
-        X,
-        y,
-        sensitive_features=sensitive_features,
+        model.rows(X, y, sensitive_features),
+        target=fitted.target if fitted and target is None else target,
+        fitted=fitted,
+        exclude=exclude,
         refits=refits,
         reasons_for=reasons_for,
     )
     frontier = None
-    if getattr(model, "frontier_", None) is not None:
-        frontier = FrontierDisplay.from_frontier(model.frontier_, choice=model.choice_)
+    if fitted is not None and fitted.frontier is not None:
+        frontier = FrontierDisplay.from_frontier(fitted.frontier, choice=fitted.choice)
     return Review(summary, frontier)
 
 

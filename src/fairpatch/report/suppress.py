@@ -6,7 +6,7 @@ and where all but a few of a group are in a cell, the few are told by it, so it 
 
 from collections.abc import Sequence
 
-from fairpatch.measure.audit import MIN_COUNT
+from fairpatch.measure.floor import too_few
 
 
 def hidden(cells: Sequence[int], totals: Sequence[int] | None = None) -> list[bool]:
@@ -18,10 +18,7 @@ def hidden(cells: Sequence[int], totals: Sequence[int] | None = None) -> list[bo
     [True, True]
     """
     rest = [t - c for t, c in zip(totals, cells, strict=True)] if totals else [0] * len(cells)
-    small = [
-        0 < cell < MIN_COUNT or 0 < others < MIN_COUNT
-        for cell, others in zip(cells, rest, strict=True)
-    ]
+    small = [too_few(cell) or too_few(others) for cell, others in zip(cells, rest, strict=True)]
     if sum(small) == 1 and len(cells) > 1:
         others = [i for i, is_small in enumerate(small) if not is_small]
         # an empty cell says nothing of anybody, so it hides nothing either

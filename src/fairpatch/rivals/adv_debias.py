@@ -12,12 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fairpatch._arrays import Floats, Ints
 from fairpatch.learn import adversary as h
 from fairpatch.learn.losses import adversary_loss, label_loss
 from fairpatch.learn.optimize import Adam
 from fairpatch.learn.problem import Fairness
 from fairpatch.learn.threads import threads_for
-from fairpatch.rivals.rival import Floats, Ints, Rival
+from fairpatch.rivals.rival import Rival
 
 
 class AdvDebias(Rival):

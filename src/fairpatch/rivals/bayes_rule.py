@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
 from fairpatch.choose.group_probability import cross_fit
 from fairpatch.learn.problem import Fairness
 from fairpatch.measure.blind import bayes_multiplier, helpfulness
 from fairpatch.rivals.lpp import solve
-from fairpatch.rivals.rival import Floats, Ints, Rival
+from fairpatch.rivals.rival import Rival
 
 
 class BayesRule(Rival):

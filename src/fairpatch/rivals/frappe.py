@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
 from fairpatch.learn.problem import Fairness
 from fairpatch.learn.threads import threads_for
-from fairpatch.rivals.rival import Floats, Ints, Rival
+from fairpatch.rivals.rival import Rival
 
 LENGTH = 0.1
 

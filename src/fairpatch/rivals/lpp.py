@@ -14,9 +14,10 @@ from scipy.sparse import coo_array, vstack
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
+from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
 from fairpatch.learn.problem import Fairness
-from fairpatch.rivals.rival import Floats, Ints, Rival
+from fairpatch.rivals.rival import Rival
 
 JITTER = 1e-4
 """Noise on the risks, in units of their mean: breaks ties that would need random decisions."""

@@ -9,10 +9,11 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
+from fairpatch._arrays import Floats, Ints
 from fairpatch._extras import need
 from fairpatch.base import Estimator
 from fairpatch.learn.problem import Fairness
-from fairpatch.rivals.rival import Floats, Ints, Rival
+from fairpatch.rivals.rival import Rival
 
 
 class Reductions(Rival):

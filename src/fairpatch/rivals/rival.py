@@ -7,15 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel, Estimator
-from fairpatch.choose.rows import codes
 from fairpatch.learn.problem import Fairness
-from fairpatch.measure.sensitive import factorize, named_columns
+from fairpatch.measure.groups import Groups
+from fairpatch.measure.values import Value
 from fairpatch.patch.encoding import Encoder
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class Rival(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -48,12 +45,12 @@ class Rival(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, values: Sequence[float], X: Any, y: Any, *, sensitive_features: Any
     ) -> list[Self]:
         """Fit one model for each value of the dial; the first of them is this object itself."""
-        name, column = _one(sensitive_features)
-        names, s = codes(sensitive_features, len(column))
-        if len(names) != 1 or (s < 0).any():
+        groups = Groups.of(sensitive_features).comparable()
+        s = groups.codes
+        if len(groups.features) != 1 or (s < 0).any():
             raise ValueError(f"{type(self).__name__} takes one sensitive feature without gaps")
+        (name,), (self.groups_,) = groups.features, groups.values
         self.feature_ = name
-        self.groups_ = _values(column)
         self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(f"y must have two classes, it has {len(self.classes_)}")
@@ -80,9 +77,7 @@ class Rival(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.needs_sensitive_features:
             if sensitive_features is None:
                 raise ValueError(f"{type(self).__name__} needs sensitive_features to predict")
-            _, column = _one(sensitive_features)
-            place = {v: i for i, v in enumerate(self.groups_)}
-            s = np.array([place.get(v, -1) for v in _plain(column)], np.int64)
+            s = _codes(Groups.of(sensitive_features), self.groups_)
             if (s < 0).any():
                 raise ValueError("sensitive_features has values that were not there in fit")
         Z = self.encoder_.transform(X)
@@ -105,20 +100,12 @@ class Rival(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
 
-def _one(sensitive_features: Any) -> tuple[str, Any]:
-    columns = named_columns(sensitive_features)
-    return next(iter(columns.items()))
-
-
 def _has(X: Any, name: str) -> bool:
     return name in list(getattr(X, "columns", ()))
 
 
-def _plain(column: Any) -> list[Any]:
-    values, inverse = factorize(column)
-    return [values[i] for i in inverse]
-
-
-def _values(column: Any) -> list[Any]:
-    """The feature's values in the order of their codes."""
-    return sorted((v for v in factorize(column)[0] if v is not None), key=str)
+def _codes(groups: Groups, known: tuple[Value, ...]) -> Ints:
+    """Places among the values that were there in fit; -1 for any other."""
+    place = {value: i for i, value in enumerate(known)}
+    here = np.array([*(place.get(value, -1) for value in groups.values[0]), -1])
+    return np.asarray(here[groups.codes[:, 0]], np.int64)

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
+from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
 from fairpatch.learn.problem import Fairness
-from fairpatch.rivals.rival import Floats, Ints, Rival
+from fairpatch.rivals.rival import Rival
 
 
 class Roc(Rival):

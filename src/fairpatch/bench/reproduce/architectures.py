@@ -15,7 +15,7 @@ from fairpatch.base import BaseModel
 from fairpatch.bench.journal import Records, Run
 from fairpatch.bench.methods import Model
 from fairpatch.bench.paper import Split, starting_model
-from fairpatch.bench.part import Part
+from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
 from fairpatch.learn.threads import threads_for
 from fairpatch.patch.encoding import Encoder
@@ -39,7 +39,7 @@ def work(run: Run) -> Records:
     encoder = Encoder.fit(split.X_train)
     with threads_for(1):
         net = _train(split, encoder, ARCHITECTURES[run["architecture"]], run["lambda_fair"])
-    test = Part(split.X_test, split.y_test, split.s_test, BaseModel(split.f))
+    test = Sample(split.X_test, split.y_test, split.s_test, BaseModel(split.f))
     with torch.no_grad():
         ratio = net(torch.tensor(test.encoded(encoder), dtype=torch.float32))[:, 0].numpy()
     logits = (1 + ratio) * test.f_logit

@@ -3,7 +3,7 @@
 from fairpatch.bench.journal import Records, Run
 from fairpatch.bench.methods import sweep
 from fairpatch.bench.paper import starting_model
-from fairpatch.bench.reproduce.readability import LEVEL, nearest, parts
+from fairpatch.bench.reproduce.readability import LEVEL, nearest, samples
 from fairpatch.bench.reproduce.sweeps import grid
 
 
@@ -18,7 +18,7 @@ def runs(*, quick: bool) -> list[Run]:
 def work(run: Run) -> Records:
     """Old and new score of every person of the test set; no other column."""
     split = starting_model("law_school")
-    _, test = parts(split)
+    _, test = samples(split)
     models = list(
         sweep(
             run["method"], split, "demographic_parity", 0, grid=grid(0, quick=run["quick"]),

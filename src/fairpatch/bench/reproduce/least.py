@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from fairpatch.base import BaseModel
 from fairpatch.bench.journal import Records, Run
 from fairpatch.bench.paper import starting_model
-from fairpatch.bench.segments import FAIRNESS_EDGES, OTHER_EDGES
-from fairpatch.measure.bounds import fewest_for_mistreatment, fewest_for_p_rule
+from fairpatch.bench.quartiles import FAIRNESS_EDGES, OTHER_EDGES
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.metric import MISTREATMENT, P_RULE
 
 
 def runs(datasets: Sequence[str]) -> list[Run]:
@@ -28,14 +28,14 @@ def work(run: Run) -> Records:
         sensitive_features=split.s_test,
     )
     given_y = run["fairness"] == "equalized_odds"
-    fewest = fewest_for_mistreatment if given_y else fewest_for_p_rule
+    metric = MISTREATMENT if given_y else P_RULE
     definitions = {"definition 1": FAIRNESS_EDGES[run["dataset"], run["fairness"]]}
     if run["dataset"] == "law_school" and not given_y:
         definitions |= {name: edges for name, (edges, _) in OTHER_EDGES.items()}
     found: Records = []
     for definition, edges in definitions.items():
         for quartile, edge in enumerate(edges, start=2):
-            bound = fewest(counts, edge)
+            bound = metric.fewest(counts, edge)
             found.append(
                 {"definition": definition, "quartile": quartile, "edge": edge,
                  "known": None if bound is None else bound.change_rate}

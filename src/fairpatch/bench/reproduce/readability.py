@@ -5,17 +5,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeRegressor
 
+from fairpatch._arrays import Bools, Floats
 from fairpatch.base import BaseModel
 from fairpatch.bench.journal import Records, Run
 from fairpatch.bench.methods import Model, commod, sweep
 from fairpatch.bench.paper import Split, starting_model
-from fairpatch.bench.part import Part
+from fairpatch.bench.quartiles import CONCEPTS
 from fairpatch.bench.reproduce.sweeps import grid
+from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
-from fairpatch.bench.segments import CONCEPTS
 from fairpatch.explain.change_tree import f1_by_depth
 from fairpatch.learn.problem import Grid
 from fairpatch.rivals import Frappe
@@ -48,16 +48,16 @@ def runs(datasets: Sequence[str], seeds: int, *, quick: bool) -> list[Run]:
     ]
 
 
-def parts(split: Split) -> tuple[Part, Part]:
+def samples(split: Split) -> tuple[Sample, Sample]:
     """Training and test rows."""
     f = BaseModel(split.f)
     return (
-        Part(split.X_train, split.y_train, split.s_train, f),
-        Part(split.X_test, split.y_test, split.s_test, f),
+        Sample(split.X_train, split.y_train, split.s_train, f),
+        Sample(split.X_test, split.y_test, split.s_test, f),
     )
 
 
-def nearest(models: Sequence[Model], test: Part, level: float) -> tuple[Model, dict[str, Any]]:
+def nearest(models: Sequence[Model], test: Sample, level: float) -> tuple[Model, dict[str, Any]]:
     """The model whose test P-Rule is nearest to the level; of equal ones the most accurate."""
     scored = [(model, score(model, test)) for model in models]
     return min(
@@ -69,7 +69,7 @@ def nearest(models: Sequence[Model], test: Part, level: float) -> tuple[Model, d
 def trees(run: Run) -> Records:
     """F1 by depth of trees that predict the changes of one model."""
     split = starting_model(run["dataset"])
-    train, test = parts(split)
+    train, test = samples(split)
     models = sweep(
         run["method"],
         split,
@@ -79,7 +79,7 @@ def trees(run: Run) -> Records:
         n_concepts=CONCEPTS[run["dataset"]],
     )
     model, figures = nearest(list(models), test, LEVEL[run["dataset"]])
-    changed = [model.decide(part) != (part.f_logit > 0) for part in (train, test)]
+    changed = [model.decide(sample) != (sample.f_logit > 0) for sample in (train, test)]
     f1 = f1_by_depth(train.X, changed[0], test.X, changed[1], DEPTHS)
     return [{"depth": depth, "f1": value, **figures} for depth, value in f1.items()]
 
@@ -87,7 +87,7 @@ def trees(run: Run) -> Records:
 def concepts(run: Run) -> Records:
     """Redundancy and sparsity of two concepts, for models that change more and more."""
     split = starting_model(run["dataset"])
-    _, test = parts(split)
+    _, test = samples(split)
     found = []
     if run["method"] == "COMMOD":
         stack = Grid.of(np.geomspace(0.3, 10, 20), (0.3,), (0.03,), (run["seed"],))
@@ -116,7 +116,7 @@ def concepts(run: Run) -> Records:
 def posthoc(run: Run) -> Records:
     """P-Rule of FRAPPE with its additive term replaced by a tree, against COMMOD's own."""
     split = starting_model(run["dataset"])
-    train, test = parts(split)
+    train, test = samples(split)
     options = {"grid": grid(run["seed"], quick=run["quick"]), "n_concepts": 2}
     ours = list(sweep("COMMOD", split, "demographic_parity", run["seed"], **options))  # type: ignore[arg-type]
     _, own = nearest(ours, test, LEVEL["law_school"])
@@ -141,13 +141,13 @@ def posthoc(run: Run) -> Records:
     return found
 
 
-def _with_term(model: Frappe, tree: Any, part: Part) -> NDArray[np.bool_]:
+def _with_term(model: Frappe, tree: Any, sample: Sample) -> Bools:
     """FRAPPE's decisions, its additive term replaced by a tree's where one is given."""
-    Z = part.encoded(model.encoder_)
-    return np.asarray(part.f_logit + (tree.predict(Z) if tree else model.term(Z)) > 0)
+    Z = sample.encoded(model.encoder_)
+    return np.asarray(sample.f_logit + (tree.predict(Z) if tree else model.term(Z)) > 0)
 
 
-def _jaccard(W: NDArray[np.float64]) -> float:
+def _jaccard(W: Floats) -> float:
     """Overlap of the signed non-zero weights of two concepts."""
     sets = [{(i, np.sign(w)) for i, w in enumerate(row) if abs(w) > THRESHOLD} for row in W]
     union = sets[0] | sets[1]

@@ -12,9 +12,9 @@ from fairpatch.base import BaseModel
 from fairpatch.bench.journal import Records, Run
 from fairpatch.bench.methods import commod, commod_models
 from fairpatch.bench.paper import Split, frames
-from fairpatch.bench.part import Part
+from fairpatch.bench.quartiles import CONCEPTS
+from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
-from fairpatch.bench.segments import CONCEPTS
 from fairpatch.learn.problem import Grid
 
 GRID = Grid.of(np.linspace(0.5, 1.5, 6), np.linspace(0.01, 0.1, 4), (0.01,))
@@ -39,7 +39,7 @@ def work(run: Run) -> Records:
     )
     f = make_pipeline(scaler, LogisticRegression()).fit(X_train, y_train)
     split = Split(X_train, X_test, y_train, y_test, s_train, s_test, f)
-    test = Part(split.X_test, split.y_test, split.s_test, BaseModel(f))
+    test = Sample(split.X_test, split.y_test, split.s_test, BaseModel(f))
     candidates = commod(split, "demographic_parity", GRID, CONCEPTS[run["dataset"]])
     models = list(commod_models(candidates))
     before = score(_nothing(models[0]), test)
@@ -72,4 +72,4 @@ def regressions(frame: Any) -> dict[str, dict[str, float]]:
 
 def _nothing(model: Any) -> Any:
     """F itself as a model."""
-    return type(model)({}, lambda part: part.f_logit > 0)
+    return type(model)({}, lambda sample: sample.f_logit > 0)

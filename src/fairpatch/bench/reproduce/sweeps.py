@@ -12,9 +12,9 @@ from fairpatch.base import BaseModel
 from fairpatch.bench.journal import Records, Run
 from fairpatch.bench.methods import METHODS, sweep
 from fairpatch.bench.paper import starting_model
-from fairpatch.bench.part import Part
+from fairpatch.bench.quartiles import CONCEPTS
+from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
-from fairpatch.bench.segments import CONCEPTS
 from fairpatch.learn.problem import Grid
 
 STOCHASTIC = ("COMMOD", "AdvDebias", "FRAPPE")
@@ -42,7 +42,7 @@ def grid(seed: int, *, quick: bool) -> Grid:
 def work(run: Run) -> Records:
     """All models of one method and seed, on the test set, as the paper scores them."""
     split = starting_model(run["dataset"])
-    test = Part(split.X_test, split.y_test, split.s_test, BaseModel(split.f))
+    test = Sample(split.X_test, split.y_test, split.s_test, BaseModel(split.f))
     models = sweep(
         run["method"],
         split,

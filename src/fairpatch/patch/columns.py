@@ -7,24 +7,19 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch.measure.sensitive import Value, factorize, plain
+from fairpatch.measure.values import Value, factorize, plain
 from fairpatch.patch.parts import Column, Kind
 
 
-def is_engine_table(X: Any) -> bool:
-    """Whether X stays in an engine: a DuckDB relation, a PySpark or Ibis table, a lazy frame."""
-    return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
-
-
 @dataclass(frozen=True)
-class Table:
+class Columns:
     """Columns of a frame by name, or of an array by position, as numpy."""
 
     frame: Any
     array: NDArray[Any] | None
 
     @classmethod
-    def of(cls, X: Any) -> "Table":
+    def of(cls, X: Any) -> "Columns":
         """Read X, a frame or a two-dimensional array."""
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
@@ -48,7 +43,7 @@ class Table:
             return list(self.frame.columns)
         return [f"x{j}" for j in range(self.array.shape[1])]
 
-    def columns(self) -> list[Column]:
+    def described(self) -> list[Column]:
         """The columns with their kinds; a kind that cannot be read is refused with advice."""
         if self.array is not None:
             return [Column(name=n, kind="number", position=j) for j, n in enumerate(self.names)]

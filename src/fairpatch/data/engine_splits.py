@@ -1,32 +1,31 @@
-"""The three parts of a table that stays in its engine: DuckDB, Spark, whatever Ibis reaches.
+"""The three splits of a table that stays in its engine: DuckDB, Spark, whatever Ibis reaches.
 
 A row's place is a hash of its key, in integer arithmetic that every engine has, so the same rows
 are taken everywhere. A share of the table is what lies below that share of P:
 
     h = (48271 (key mod P) + salt) mod P,    place = (h² + 12345) mod P,    P = 2³¹ - 1
 
-Two scans: one counts groups, labels and f's decisions in all parts, one fetches the samples. A
+Two scans: one counts groups, labels and f's decisions in all splits, one fetches the samples. A
 third one counts all patches that certification asks about. Nothing else leaves the engine.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from fairpatch.base import BaseModel
-from fairpatch.choose.parts import Parts
-from fairpatch.choose.rows import Rows, check_shares
+from fairpatch.data.rows import Rows, Shares, check_shares
+from fairpatch.data.splits import Splits
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.sensitive import plain
+from fairpatch.measure.groups import Groups
 from fairpatch.patch import Patch, decision_expr
 
 PRIME = 2**31 - 1
-PART, PLACE = "fairpatch_part", "fairpatch_place"
+SPLIT, PLACE = "fairpatch_split", "fairpatch_place"
 FEW = 1_000
 """A group with a label has at least so many rows in a sample, or all that there are."""
 Stratum = tuple[Any, ...]
@@ -40,17 +39,38 @@ def place(key: str, seed: int) -> nw.Expr:
     return (h * h + 12_345) % PRIME
 
 
+def is_engine_table(X: Any) -> bool:
+    """Whether X stays in an engine: a DuckDB relation, a PySpark or Ibis table, a lazy frame."""
+    return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
+
+
 @dataclass(frozen=True)
-class TableParts:
-    """A table with a key, and how it is parted."""
+class EngineSplits:
+    """A table with a key, and how it is split."""
 
     table: Any
     key: str
     y: str
     features: tuple[str, ...]
     base: BaseModel
-    shares: tuple[float, float, float]
+    shares: Shares
     seed: int
+
+    @classmethod
+    def of(
+        cls, table: Any, y: Any, sensitive_features: Any, key: Any, f: Any, cutoff: float,
+        shares: Shares, seed: int,
+    ) -> "EngineSplits":  # fmt: skip
+        """A table as a caller gives it: everything is the name of one of its columns."""
+        one = isinstance(sensitive_features, str)
+        features = [sensitive_features] if one else sensitive_features
+        if not all(isinstance(name, str) for name in (f, y, key, *(features or [None]))):
+            raise TypeError(
+                "for a table in an engine, the estimator, y, key and sensitive_features must be "
+                "names of its columns: Commod('score').fit(table, 'y', sensitive_features=['sex'], "
+                "key='id'). A model is turned into a score column by fairpatch.engines.scoring"
+            )
+        return cls(table, key, y, tuple(features), BaseModel(f, cutoff), shares, seed)
 
     def __post_init__(self) -> None:
         names = self.frame.collect_schema()
@@ -84,34 +104,39 @@ class TableParts:
 
     @cached_property
     def counts(self) -> tuple[Counts, Counts, Counts]:
-        """Of f's decisions, part by part: one scan."""
+        """Of f's decisions, split by split: one scan."""
         at = nw.col(PLACE)
         _, first, second, _ = self._edges
-        part = nw.when(at < first).then(nw.lit(0)).otherwise(
+        split = nw.when(at < first).then(nw.lit(0)).otherwise(
             nw.when(at < second).then(nw.lit(1)).otherwise(nw.lit(2))
         )  # fmt: skip
         found = Counts.from_frame(
-            self._placed.with_columns(part.alias(PART)).to_native(),
+            self._placed.with_columns(split.alias(SPLIT)).to_native(),
             decision=self.base.decision_expr(),
-            sensitive_features=[*self.features, PART],
+            sensitive_features=[*self.features, SPLIT],
             y=self.y,
         )
-        parts = [
+        learn, select, fresh = (
             found.where([group[-1] == k for group in found.groups]).by(*self.features)
             for k in range(3)
-        ]
-        return parts[0], parts[1], parts[2]
+        )
+        return learn, select, fresh
 
-    def parts(self, most: int | None) -> Parts:
-        """Fetch the samples: at most about so many rows of each of the first two parts."""
+    def splits(self, most: int | None) -> Splits:
+        """Fetch the samples: at most about so many rows of each of the first two splits."""
         check_shares(self.shares)
         learn, select = self.samples((0, 1), most)
-        whole = self.shares[2] == 0
-        return Parts(learn, select, self.counts[1], None if whole else self.certify)
+        people = sum(counts.total for counts in self.counts)
+        return Splits(learn, select, self.counts[1], self if self.shares[2] else None, people)
 
-    def certify(self, patches: list[Patch]) -> list[Counts]:
-        """Counts of every patch on all rows of the last part: one scan for all of them."""
-        return count_patches(
+    def learning_rows(self, most: int | None) -> Rows:
+        """At most about so many rows of the whole table, to learn from alone."""
+        (rows,) = replace(self, shares=(1.0, 0.0, 0.0)).samples((0,), most)
+        return rows
+
+    def count(self, patches: Sequence[Patch]) -> list[Counts]:
+        """Counts of every patch on all rows of the last split: one scan for all of them."""
+        return count_table(
             self._placed.filter(nw.col(PLACE) >= self._edges[2]).to_native(),
             patches,
             self.base,
@@ -119,10 +144,19 @@ class TableParts:
             sensitive_features=self.features,
         )
 
+    def sample(self, most: int | None) -> Rows:
+        """At most about so many rows of the last split, each as likely as the others."""
+        (rows,) = self.samples((2,), most, stratified=False)
+        return rows
+
+    def scored(self, base: BaseModel) -> "EngineSplits":  # noqa: ARG002 f is a column
+        """Itself: f's scores are a column of the table."""
+        return self
+
     def samples(
         self, wanted: Sequence[int], most: int | None, *, stratified: bool = True
     ) -> list[Rows]:
-        """A sample of each part, with weights that undo its strata: one scan.
+        """A sample of each split, with weights that undo its strata: one scan.
 
         Unless stratified, it is a plain one: everybody is as likely to be in it.
         """
@@ -137,18 +171,18 @@ class TableParts:
             self._placed.filter(~nw.col(self.y).is_null() & chosen)
             .select(*columns, PLACE).collect().sort(self.key)
         )  # fmt: skip
-        part = np.searchsorted(self._edges[1:3], found[PLACE].to_numpy(), side="right")
-        return [self._rows(found.filter((part == k).tolist()), self.counts[k]) for k in wanted]
+        split = np.searchsorted(self._edges[1:3], found[PLACE].to_numpy(), side="right")
+        return [self._rows(found.filter((split == k).tolist()), self.counts[k]) for k in wanted]
 
     @property
     def _edges(self) -> list[int]:
-        """Where each part begins among the places, and where the last one ends."""
+        """Where each split begins among the places, and where the last one ends."""
         return [round(share * PRIME) for share in (0.0, *np.cumsum(self.shares))]
 
-    def _limit(self, part: int, most: int | None, *, stratified: bool) -> nw.Expr:
-        """Places of a part below this are taken; small strata whole or nearly so."""
-        sizes = self._sizes(part)
-        begin, end = self._edges[part : part + 2]
+    def _limit(self, split: int, most: int | None, *, stratified: bool) -> nw.Expr:
+        """Places of a split below this are taken; small strata whole or nearly so."""
+        sizes = self._sizes(split)
+        begin, end = self._edges[split : split + 2]
         total = sum(sizes.values())
         if most is None or total <= most:
             return nw.lit(end)
@@ -162,8 +196,8 @@ class TableParts:
                 found = nw.when(reduce(lambda a, b: a & b, here)).then(own).otherwise(found)
         return found
 
-    def _sizes(self, part: int) -> dict[Stratum, int]:
-        counts = self.counts[part]
+    def _sizes(self, split: int) -> dict[Stratum, int]:
+        counts = self.counts[split]
         people = counts.n.sum((2, 3))
         return {
             (*group, label): int(people[g, label])
@@ -174,21 +208,18 @@ class TableParts:
 
     def _rows(self, found: Any, counts: Counts) -> Rows:
         y = found[self.y].to_numpy().astype(np.int64)
-        features = [[plain(v) for v in found[name].to_list()] for name in self.features]
-        strata = list(zip(*features, y.tolist(), strict=True))
-        people = counts.n.sum((2, 3))
+        groups = Groups.of(found.select(*self.features).to_native())
+        joint, code = groups.joint
+        taken = np.zeros((len(joint), 2))
+        np.add.at(taken, (code, y), 1)
         at = {group: g for g, group in enumerate(counts.groups)}
-        taken: dict[Stratum, int] = {}
-        for stratum in strata:
-            taken[stratum] = taken.get(stratum, 0) + 1
-        weight: NDArray[np.float64] = np.array(
-            [people[at[s[:-1]], s[-1]] / taken[s] for s in strata], np.float64
-        )
-        sensitive = found.select(*self.features).to_native()
-        return Rows(found.select(*self.columns).to_native(), y, sensitive, weight)
+        people = counts.n.sum((2, 3))[[at[group] for group in joint], :2]
+        weight = (people / np.maximum(taken, 1))[code, y]
+        X = found.select(*self.columns).to_native()
+        return Rows(X, y, groups, self.base.logits(X), weight)
 
 
-def count_patches(
+def count_table(
     table: Any,
     patches: Sequence[Patch],
     base: BaseModel,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairpatch import Commod, Target
 from fairpatch.base import BaseModel
-from fairpatch.choose.table_parts import PRIME, TableParts, count_patches, place
+from fairpatch.data.engine_splits import PRIME, EngineSplits, count_table, place
 from fairpatch.datasets import Population
 from fairpatch.measure.counts import Counts
 
@@ -46,8 +46,8 @@ def _text(table, name):
 ENGINES = ["duckdb", "ibis", "polars", "spark"]
 
 
-def parts_of(table, shares=(0.5, 0.25, 0.25), seed=0):
-    return TableParts(table, "id", "y", ("group",), BaseModel("score"), shares, seed)
+def splits_of(table, shares=(0.5, 0.25, 0.25), seed=0):
+    return EngineSplits(table, "id", "y", ("group",), BaseModel("score"), shares, seed)
 
 
 @given(
@@ -80,10 +80,10 @@ def test_places_are_spread_evenly_and_unrelated_for_other_seeds():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_engine_parts_and_samples_the_same_rows(engine, people, request):
+def test_every_engine_splits_and_samples_the_same_rows(engine, people, request):
     spark = request.getfixturevalue("spark") if engine == "spark" else None
-    reference = parts_of(on("polars", people))
-    found = parts_of(on(engine, people, spark))
+    reference = splits_of(on("polars", people))
+    found = splits_of(on(engine, people, spark))
     for mine, theirs in zip(found.counts, reference.counts, strict=True):
         assert mine == theirs
     for mine, theirs in zip(
@@ -96,14 +96,14 @@ def test_every_engine_parts_and_samples_the_same_rows(engine, people, request):
 
 
 def test_a_sample_has_every_group_and_label_and_its_weights_undo_it(people):
-    parts = parts_of(on("duckdb", people))
-    (sample,) = parts.samples((0,), 5_000)
+    splits = splits_of(on("duckdb", people))
+    (sample,) = splits.samples((0,), 5_000)
     assert len(sample) < 9_000
-    everybody = parts.counts[0]
+    everybody = splits.counts[0]
     weighed = Counts.from_arrays(
         decision=BaseModel("score").decisions(sample.X),
         y=sample.y,
-        sensitive_features=sample.sensitive_features,
+        sensitive_features=sample.groups,
         sample_weight=sample.sample_weight,
     )
     assert weighed.groups == everybody.groups
@@ -118,7 +118,7 @@ def test_counts_of_several_patches_at_once_are_those_of_each_alone(people):
     g.fit(frame.drop(columns=["y", "group"]), frame["y"], sensitive_features=frame["group"])
     patches = [g.patch_.with_strength(s) for s in (0.5, 1.0, 2.0)]
     options = {"y": "y", "sensitive_features": ["group"]}
-    found = count_patches(on("duckdb", people), patches, BaseModel("score"), **options)
+    found = count_table(on("duckdb", people), patches, BaseModel("score"), **options)
     f_logit = BaseModel("score").logits(frame)
     for counts, patch in zip(found, patches, strict=True):
         assert counts == Counts.from_arrays(

@@ -4,22 +4,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fairpatch._arrays import Floats, Ints
 from fairpatch.base import BaseModel
 from fairpatch.patch.encoding import Encoder
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Sample:
     """Some rows with their labels and groups (0 and 1), and the base model f."""
 
     X: Any
-    y: NDArray[np.int64]
-    s: NDArray[np.int64]
+    y: Ints
+    s: Ints
     f: BaseModel
     _encoded: dict[int, Floats] = field(default_factory=dict)
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import narwhals as nw
 
-from fairpatch.patch import Patch
+from fairpatch._arrays import Bools, Floats
 from fairpatch.patch.expressions import decision_expr, ratio_expr, reason_expr, score_expr
+from fairpatch.patch.model import Patch
 
 RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
     "fairpatch_ratio", "fairpatch_score", "fairpatch_decision", "fairpatch_changed",
@@ -52,10 +53,36 @@ def apply(
     return frame.to_native()
 
 
-def _check(patch: Patch, frame: Any, score: str) -> None:
+def with_decisions(
+    patch: Patch,
+    frame: Any,
+    *,
+    ratio: Floats,
+    score: Floats,
+    before: Bools,
+    after: Bools,
+    with_score: bool = True,
+    with_reason: bool = False,
+) -> Any:
+    """The same columns for a frame in memory whose decisions have been worked out already."""
+    _check(patch, frame)
+    columns = {RATIO: ratio, SCORE: score, DECISION: after, CHANGED: before != after}
+    backend = nw.get_native_namespace(frame)
+    series = [
+        nw.new_series(name, values, backend=backend)
+        for name, values in columns.items()
+        if with_score or name != SCORE
+    ]
+    frame = frame.with_columns(*series)
+    if with_reason:
+        frame = frame.with_columns(nw.when(nw.col(CHANGED)).then(reason_expr(patch)).alias(REASON))
+    return frame.to_native()
+
+
+def _check(patch: Patch, frame: Any, score: str | None = None) -> None:
     names = list(frame.collect_schema().names())
     missing = [c.name for c in patch.columns if c.name not in names]
-    if score not in names:
+    if score is not None and score not in names:
         missing.append(score)
     if missing:
         raise ValueError(

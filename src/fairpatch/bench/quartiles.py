@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch._arrays import Floats
 from fairpatch.learn.problem import Fairness
 
 CONCEPTS = {"law_school": 2, "compas": 5}
@@ -51,8 +52,8 @@ PAPER: dict[str, dict[str, tuple[float | None, ...]]] = {
 def quartiles(
     dataset: str,
     fairness: Fairness,
-    metric: NDArray[np.float64],
-    accuracy: NDArray[np.float64],
+    metric: Floats,
+    accuracy: Floats,
     definition: str = "definition 1",
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Fairness and accuracy quartile, 1 to 4, of each model; 4 is the fairest and most accurate.

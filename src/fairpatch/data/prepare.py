@@ -1,0 +1,40 @@
+"""What a patch may read, and the base model: the first two things that a fit needs."""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from fairpatch._arrays import Floats
+from fairpatch.base import BaseModel, Estimator
+from fairpatch.data.rows import Rows
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.encoding import Encoder
+
+
+def prepare(
+    rows: Rows, f: Estimator, cutoff: float, exclude: Collection[str]
+) -> tuple[Encoder, BaseModel]:
+    """Encode what the patch may read, never f's score, never S by its name; and f itself.
+
+    Where there is no f, a logistic regression on the same columns stands in, for trying things out.
+    """
+    hidden = {f} if isinstance(f, str) else set()
+    hidden |= set() if rows.groups is None else set(rows.groups.features)
+    names = set(Columns.of(rows.X).names)
+    encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)})
+    return encoder, BaseModel(_StandIn(encoder, rows) if f is None else f, cutoff)
+
+
+class _StandIn:
+    """A logistic regression on the encoded columns, fitted on the rows that are learned from."""
+
+    def __init__(self, encoder: Encoder, rows: Rows) -> None:
+        self.encoder = encoder
+        self.model = LogisticRegression()
+        self.model.fit(encoder.transform(rows.X), rows.y, sample_weight=rows.sample_weight)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the two classes."""
+        return np.asarray(self.model.predict_proba(self.encoder.transform(X)))

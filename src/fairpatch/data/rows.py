@@ -1,0 +1,117 @@
+"""Rows: people with what is known of them. S is parsed and f asked once, and both go along."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch._arrays import Floats, Ints
+from fairpatch.base import BaseModel
+from fairpatch.measure.groups import Groups
+from fairpatch.patch.columns import Columns
+
+Shares = tuple[float, float, float]
+"""Of the rows: how many to learn from, to choose on, and to certify on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Features, labels 0 / 1, and what goes with them; all but X and y may be absent."""
+
+    X: Any
+    y: Ints
+    groups: Groups | None = None
+    f_logit: Floats | None = None
+    """F's log-odds against its cut-off, once f has been asked."""
+    sample_weight: Any = None
+    change_cost: Any = None
+    """What a changed decision costs in each row, relative to the others."""
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Ints,
+        sensitive_features: Any = None,
+        f_logit: Floats | None = None,
+        sample_weight: Any = None,
+        change_cost: Any = None,
+    ) -> "Rows":
+        """Rows as a caller has them, each of them once in everything that is given."""
+        groups = None if sensitive_features is None else Groups.of(sensitive_features)
+        n = Columns.of(X).rows
+        if len(y) != n:
+            raise ValueError(f"X has {n} rows, y has {len(y)}")
+        if groups is not None and len(groups) != n:
+            names = ", ".join(map(repr, groups.features))
+            raise ValueError(f"sensitive feature {names} has {len(groups)} rows, X has {n}")
+        return cls(X, y, groups, f_logit, sample_weight, change_cost)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def s(self) -> Groups:
+        """The groups, where they must be known."""
+        if self.groups is None:
+            raise ValueError("these rows have no sensitive features: there is nothing to compare")
+        return self.groups
+
+    @property
+    def f(self) -> Floats:
+        """F's log-odds, where f must have been asked."""
+        if self.f_logit is None:
+            raise ValueError("the base model has not been asked about these rows yet")
+        return self.f_logit
+
+    def scored(self, base: BaseModel) -> "Rows":
+        """The same rows with f's log-odds; f is asked only where it has not been."""
+        return self if self.f_logit is not None else replace(self, f_logit=base.logits(self.X))
+
+    def take(self, rows: NDArray[np.intp]) -> "Rows":
+        """Some of the rows."""
+        return replace(self, **{name: take(value, rows) for name, value in vars(self).items()})
+
+    def sample(self, most: int | None, seed: int) -> "Rows":
+        """At most so many of the rows, drawn at random."""
+        if most is None or len(self) <= most:
+            return self
+        return self.take(
+            np.sort(np.random.default_rng(seed).choice(len(self), most, replace=False))
+        )
+
+    def split(self, shares: Shares, seed: int) -> tuple["Rows", "Rows", "Rows"]:
+        """Rows to learn from, to choose on and to certify on: every group and label in each."""
+        check_shares(shares)
+        both = np.column_stack([self.s.codes, self.y])
+        _, stratum = np.unique(both, axis=0, return_inverse=True)
+        random = np.random.default_rng(seed)
+        place = np.empty(len(self))
+        for value in np.unique(stratum):  # spread each stratum evenly over 0 to 1, in random order
+            rows = np.flatnonzero(stratum == value)
+            place[random.permutation(rows)] = (np.arange(len(rows)) + random.random()) / len(rows)
+        where = np.searchsorted(np.cumsum(shares)[:2], place, side="right")
+        learn, select, certify = (self.take(np.flatnonzero(where == k)) for k in range(3))
+        return learn, select, certify
+
+
+def check_shares(shares: Shares) -> None:
+    """Say what is wrong with splits."""
+    if len(shares) != 3 or min(shares) < 0 or 0 in shares[:2] or abs(sum(shares) - 1) > 1e-9:
+        raise ValueError(
+            f"splits must be three shares that sum to 1, the first two above 0; got {shares!r}"
+        )
+
+
+def take(values: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of an array, frame or groups, whatever kind it is."""
+    if values is None:
+        return None
+    if isinstance(values, Groups):
+        return values.take(rows)
+    native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame | nw.Series):
+        return native[rows].to_native()
+    return np.asarray(values)[rows]

@@ -1,0 +1,163 @@
+"""Groups: the sensitive features at the door, parsed once, and everybody's place in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch._arrays import Ints
+from fairpatch.measure.values import Value, factorize
+
+Group = tuple[Value, ...]
+
+MAX_GROUPS = 10_000
+"""More than this is a continuous feature by mistake."""
+MAX_VALUES = 100
+"""Values of one feature that can be learned from, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Everybody's values of the sensitive features, as codes.
+
+    Attributes
+    ----------
+    features : names of the sensitive features.
+    values : of each feature, the values that occur, ordered as text.
+    codes : (rows, features), positions among the values; -1 where one is missing.
+    """
+
+    features: tuple[str, ...]
+    values: tuple[tuple[Value, ...], ...]
+    codes: Ints
+
+    @classmethod
+    def of(cls, sensitive_features: Any) -> "Groups":
+        """Parse a frame, series, mapping or array; what is parsed already stays as it is.
+
+        >>> Groups.of({"sex": ["f", "m", None], "race": [2, 1, 2]}).codes.tolist()
+        [[0, 1], [1, 0], [-1, 1]]
+        """
+        if isinstance(sensitive_features, Groups):
+            return sensitive_features
+        columns = _named_columns(sensitive_features)
+        sizes = {len(column) for column in columns.values()}
+        if len(sizes) > 1:
+            raise ValueError(f"the sensitive features differ in their rows: {sorted(sizes)}")
+        found = [_ranked(*factorize(column)) for column in columns.values()]
+        return cls(
+            tuple(columns),
+            tuple(values for values, _ in found),
+            np.stack([code for _, code in found], 1).astype(np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def take(self, rows: NDArray[np.intp]) -> "Groups":
+        """Some of the rows; a value that none of them has is no value any more."""
+        found = [
+            _present(values, code)
+            for values, code in zip(self.values, self.codes[rows].T, strict=True)
+        ]
+        return Groups(
+            self.features,
+            tuple(values for values, _ in found),
+            np.stack([code for _, code in found], 1),
+        )
+
+    def of_feature(self, feature: str) -> Ints:
+        """The codes of one feature."""
+        return np.asarray(self.codes[:, self.features.index(feature)])
+
+    def comparable(self) -> "Groups":
+        """The same, refused where a feature has too few or too many values to learn from."""
+        for name, values in zip(self.features, self.values, strict=True):
+            if len(values) < 2:
+                raise ValueError(
+                    f"sensitive feature {name!r} has {len(values)} known value, at least 2 are "
+                    "needed to compare groups"
+                )
+            if len(values) > MAX_VALUES:
+                raise ValueError(
+                    f"sensitive feature {name!r} has {len(values)} values; cut it into bands first"
+                )
+        return self
+
+    @cached_property
+    def strata(self) -> NDArray[np.intp]:
+        """One number for each combination of values, gaps included."""
+        return np.unique(self.codes, axis=0, return_inverse=True)[1].ravel()
+
+    @cached_property
+    def joint(self) -> tuple[tuple[Group, ...], NDArray[np.intp]]:
+        """The combinations of values that occur, in the order of counts, and everybody's place."""
+        code: NDArray[np.intp] = np.zeros(len(self), np.intp)
+        groups: list[Group] = [()]
+        for values, column in zip(self.values, self.codes.T, strict=True):
+            known = (*values, None)  # a code of -1 is the last
+            both = code * len(known) + np.where(column < 0, len(values), column)
+            combined, code = np.unique(both, return_inverse=True)
+            groups = [(*groups[c // len(known)], known[c % len(known)]) for c in combined]
+        order = ordered(set(groups))
+        at = {group: i for i, group in enumerate(order)}
+        return order, np.array([at[group] for group in groups], np.intp)[code]
+
+
+def ordered(groups: set[Group]) -> tuple[Group, ...]:
+    """Groups in an order that does not depend on the engine; missing values last."""
+    if len(groups) > MAX_GROUPS:
+        raise ValueError(
+            f"the sensitive features have {len(groups):,} different values or combinations, at "
+            f"most {MAX_GROUPS:,} can be compared. Cut a continuous feature such as age into "
+            "bands first."
+        )
+    return tuple(sorted(groups, key=lambda g: [(v is None, type(v).__name__, v) for v in g]))
+
+
+def _ranked(values: list[Value], code: NDArray[np.intp]) -> tuple[tuple[Value, ...], Ints]:
+    """Values in the order of their text, gaps as -1."""
+    order = sorted((i for i, v in enumerate(values) if v is not None), key=lambda i: str(values[i]))
+    rank = np.full(len(values), -1)
+    rank[order] = np.arange(len(order))
+    return tuple(values[i] for i in order), np.asarray(rank[code], np.int64)
+
+
+def _present(values: tuple[Value, ...], code: Ints) -> tuple[tuple[Value, ...], Ints]:
+    """Only the values that occur, and the codes among them."""
+    there = np.unique(code[code >= 0])
+    rank = np.full(len(values) + 1, -1)  # the last place is for -1
+    rank[there] = np.arange(len(there))
+    return tuple(values[i] for i in there), np.asarray(rank[code], np.int64)
+
+
+def _named_columns(sensitive_features: Any) -> dict[str, NDArray[Any]]:
+    """Frame, series, mapping or array of sensitive features -> {name: one value a row}."""
+    if isinstance(sensitive_features, Mapping):
+        columns = {str(k): np.asarray(v) for k, v in sensitive_features.items()}
+    else:
+        native = nw.from_native(
+            sensitive_features, eager_only=True, allow_series=True, pass_through=True
+        )
+        if isinstance(native, nw.DataFrame):
+            columns = {name: native[name].to_numpy() for name in native.columns}
+        elif isinstance(native, nw.Series):
+            columns = {str(native.name or "sensitive"): native.to_numpy()}
+        else:
+            columns = _from_array(np.asarray(sensitive_features))
+    if not columns or any(column.ndim != 1 for column in columns.values()):
+        raise ValueError(
+            "sensitive_features must have at least one column and one value a row; give a frame, "
+            "a series, a dict of columns or an array of shape (rows,) or (rows, features)"
+        )
+    return columns
+
+
+def _from_array(array: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    if array.ndim == 2 and array.shape[1] != 1:
+        return {f"sensitive_{j}": array[:, j] for j in range(array.shape[1])}
+    return {"sensitive": array.reshape(len(array), -1)[:, 0] if array.ndim else array}

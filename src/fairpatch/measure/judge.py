@@ -1,0 +1,89 @@
+"""Judging a limit from counts: certified, refuted, or too few data (METHOD section 9).
+
+ratio >= tau      score test of p_i - tau p_j <= 0 for every ordered pair of groups; all must be
+rejected, so no correction is needed (intersection-union)
+anything else     one-sided limits of its interval
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Literal
+
+import numpy as np
+from scipy.stats import norm
+
+from fairpatch._arrays import Floats
+from fairpatch.measure.estimate import Estimate
+
+Word = Literal["certified", "refuted", "too few data"]
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the data say of a limit."""
+
+    word: Word
+    estimate: Estimate
+    """Each end of its interval is a limit at the judgement's confidence."""
+    people: int
+    people_needed: int | None = None
+    """How many would do to certify it with 80 % power, if what was measured is the truth."""
+
+
+def two_sided(confidence: float) -> float:
+    """The level of an interval each of whose ends is a limit at this confidence."""
+    return 2 * confidence - 1
+
+
+def judge_ratio(
+    k: Floats, n: Floats, tau: float, estimate: Estimate, people: int, confidence: float
+) -> Judgement:
+    """Whether the lowest of the groups' rates k / n is at least tau times the highest."""
+    if estimate.value is None:
+        return Judgement("too few data", estimate, people)
+    pairs = list(permutations(range(len(n)), 2))
+    z = np.array([score_test(k[i], n[i], k[j], n[j], tau) for i, j in pairs])
+    enough = norm.isf(1 - confidence)
+    if (z >= enough).all():
+        return Judgement("certified", estimate, people)
+    if (z <= -norm.isf((1 - confidence) / len(pairs))).any():
+        return Judgement("refuted", estimate, people)
+    # z grows with the square root of the people
+    needed = None
+    if (z > 0).all():
+        needed = int(np.ceil(people * ((enough + norm.ppf(POWER)) / z.min()) ** 2))
+    return Judgement("too few data", estimate, people, needed)
+
+
+def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: float) -> Judgement:
+    """Whether what was estimated is at most the limit."""
+    if estimate.value is None or estimate.high is None or estimate.low is None:
+        return Judgement("too few data", estimate, people)
+    if estimate.high <= limit:
+        return Judgement("certified", estimate, people)
+    if estimate.low > limit:
+        return Judgement("refuted", estimate, people)
+    room = limit - estimate.value
+    needed = None
+    if room > 0:
+        longer = 1 + norm.ppf(POWER) / norm.isf(1 - confidence)
+        needed = int(np.ceil(people * (longer * (estimate.high - estimate.value) / room) ** 2))
+    return Judgement("too few data", estimate, people, needed)
+
+
+def score_test(k1: float, n1: float, k2: float, n2: float, tau: float) -> float:
+    """Z of p1 - tau p2, its variance taken where the two are equal (Koopman's constraint).
+
+    Positive where the data speak for p1 > tau p2.
+    """
+    a = (n1 + n2) * tau
+    b = -(n1 * tau + k1 + n2 + k2 * tau)
+    c = k1 + k2
+    p2 = (-b - np.sqrt(max(b * b - 4 * a * c, 0.0))) / (2 * a)
+    p1 = tau * p2
+    variance = p1 * (1 - p1) / n1 + tau**2 * p2 * (1 - p2) / n2
+    difference = k1 / n1 - tau * k2 / n2
+    if variance <= 0:
+        return float(np.sign(difference) * np.inf) if difference else 0.0
+    return float(difference / np.sqrt(variance))

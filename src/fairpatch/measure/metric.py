@@ -1,0 +1,270 @@
+"""What a target can limit and a review compares: one object a metric, and everything about it.
+
+    ratio   the lowest group's rate over the highest group's: a floor
+    gap     the highest group's rate less the lowest group's: a ceiling; of several rates, the sum
+
+Target, certificate, choice, frontier, dial, audit, review and command line read ``METRICS``: a new
+metric is one more entry there.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from fairpatch._arrays import Bools, Floats
+from fairpatch.measure import intervals
+from fairpatch.measure.blind import fewest_blind
+from fairpatch.measure.bounds import Bound, fewest_for_gap, fewest_for_gaps, fewest_for_ratio
+from fairpatch.measure.changes import change_rate
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.direction import Direction
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.judge import Judgement, judge_ceiling, judge_ratio, two_sided
+from fairpatch.measure.rates import (
+    Model,
+    Rate,
+    false_positive_rate,
+    selection_rate,
+    true_positive_rate,
+)
+
+
+class Steps(Protocol):
+    """Counts that change step by step, as a patch's dial is turned."""
+
+    @property
+    def positive(self) -> Any:
+        """Decisions of 1 by step, group and label."""
+
+    @property
+    def size(self) -> Any:
+        """People by group and label."""
+
+    @property
+    def changed(self) -> Any:
+        """Changed decisions by step."""
+
+    @property
+    def people(self) -> float:
+        """Everybody."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How far apart the groups of one sensitive feature are.
+
+    People whose feature is missing belong to no group and are left out.
+    """
+
+    name: str
+    """As ``Target`` has it."""
+    words: str = field(compare=False)
+    title: str = field(compare=False)
+    """What it is, for the lines of an audit."""
+    how: Literal["ratio", "gap"] = field(compare=False)
+    rates: tuple[Callable[[Model], Rate], ...] = field(compare=False)
+    """What is compared between the groups."""
+    audited_as: str = field(default="", compare=False)
+    """Its name in an audit's data, where that is not ``name``."""
+    targeted: bool = field(default=True, compare=False)
+    """Whether a target can ask for it."""
+
+    @property
+    def key(self) -> str:
+        """Its name in an audit's data."""
+        return self.audited_as or self.name
+
+    @property
+    def at_least(self) -> bool:
+        """Whether a limit is a floor; otherwise it is a ceiling."""
+        return self.how == "ratio"
+
+    @property
+    def side(self) -> str:
+        """At least or at most."""
+        return "at least" if self.at_least else "at most"
+
+    @property
+    def highest(self) -> float:
+        """The largest value it can have; the least is 0."""
+        return float(len(self.rates))
+
+    @property
+    def given_y(self) -> bool:
+        """Whether it compares people with the same label."""
+        return any(not rate("g").among.all() for rate in self.rates)
+
+    def met(self, values: Any, limit: float) -> Any:
+        """Whether values keep the limit; not where they are undefined."""
+        with np.errstate(invalid="ignore"):
+            return values >= limit if self.at_least else values <= limit
+
+    def inside(self, limit: float, margin: float) -> float:
+        """The limit moved inwards, never quite to the end of the range."""
+        if self.at_least:
+            return min(limit + margin, 0.1 * limit + 0.9 * self.highest)
+        return max(limit - margin, 0.1 * limit)
+
+    def of(
+        self,
+        counts: Counts,
+        *,
+        model: Model = "g",
+        confidence: float = 0.95,
+        method: intervals.Method = "wilson",
+    ) -> Estimate:
+        """Its value with an interval.
+
+        Of several rates, each one's interval is taken at its share of the error, so that their sum
+        holds at the whole.
+        """
+        counts = counts.known()
+        each = 1 - (1 - confidence) / len(self.rates)
+        found = [self._compare(counts, rate(model), each, method) for rate in self.rates]
+        undefined = [estimate for estimate in found if estimate.value is None]
+        if undefined or len(found) == 1:
+            return (undefined or found)[0]
+        value, low, high = (sum(getattr(e, end) for e in found) for end in ("value", "low", "high"))
+        return Estimate(value, low, high)
+
+    def _compare(
+        self, counts: Counts, rate: Rate, confidence: float, method: intervals.Method
+    ) -> Estimate:
+        why = _not_comparable(counts, rate)
+        if why:
+            return Estimate.undefined(why)
+        k, n = rate.per_group(counts)
+        if self.how == "ratio" and not k.any():
+            return Estimate.undefined("no group gets outcome 1, so the ratio is 0 / 0")
+        limits = intervals.ratio if self.how == "ratio" else intervals.gap
+        return Estimate(float(self._apart((k / n)[None])[0]), *limits(k, n, confidence, method))
+
+    def along(self, steps: Steps) -> Floats:
+        """Its value at every step of a dial; NaN where it is undefined."""
+        found = [self._apart(rate("g").along(steps.positive, steps.size)) for rate in self.rates]
+        return np.asarray(np.sum(found, axis=0))
+
+    def _apart(self, rates: Floats) -> Floats:
+        """Of the groups' rates, (steps, groups): how far apart they are at each step."""
+        if self.how == "gap":
+            return np.asarray(np.ptp(rates, axis=1))
+        top = rates.max(1)
+        return np.where(top > 0, rates.min(1) / np.where(top > 0, top, 1.0), np.nan)
+
+    def judge(self, counts: Counts, limit: float, confidence: float) -> Judgement:
+        """Whether a limit holds in the population that the people were drawn from."""
+        counts = counts.known()
+        estimate = self.of(counts, confidence=two_sided(confidence))
+        if self.how == "gap":
+            return judge_ceiling(limit, estimate, counts.total, confidence)
+        k, n = self.rates[0]("g").per_group(counts)
+        return judge_ratio(k, n, limit, estimate, counts.total, confidence)
+
+    def fewest(
+        self, counts: Counts, limit: float, *, direction: Direction = "both"
+    ) -> Bound | None:
+        """The fewest changes of f's decisions that keep a limit, if S were known (METHOD 6).
+
+        None where no changes do, or where a group has nobody of the label that it compares.
+
+        >>> counts = Counts.from_arrays(
+        ...     decision=[1] * 6 + [0] * 4 + [1] * 2 + [0] * 8,
+        ...     sensitive_features=["a"] * 10 + ["b"] * 10)
+        >>> P_RULE.fewest(counts, 0.8).changes
+        3
+        """
+        counts = counts.known()
+        rates = [rate("f") for rate in self.rates]
+        if any(_not_comparable(counts, rate) for rate in rates):
+            return None
+        if len(rates) > 1:
+            return fewest_for_gaps(counts, limit, direction=direction)
+        bound = fewest_for_ratio if self.how == "ratio" else fewest_for_gap
+        return bound(counts, limit, among=rates[0].among, direction=direction)
+
+    def fewest_blind(
+        self,
+        q: Floats,
+        decided: Bools,
+        limit: float,
+        *,
+        direction: Direction = "both",
+        weight: Floats | None = None,
+    ) -> float | None:
+        """The same for two groups without reading S, q = P(S|x), as a share; None if not known."""
+        if self.given_y:
+            return None
+        tau, slack = (limit, 0.0) if self.how == "ratio" else (1.0, limit)
+        return fewest_blind(q, decided, tau, slack=slack, direction=direction, weight=weight)
+
+
+def _not_comparable(counts: Counts, rate: Rate) -> str | None:
+    """Why the groups cannot be compared by this rate, if so."""
+    if len(counts.groups) < 2:
+        return f"a comparison needs two groups, there are {len(counts.groups)}"
+    _, n = rate.per_group(counts)
+    for name, size in zip(counts.group_names, n, strict=True):
+        if not size:
+            return f"group {name!r}: {rate.nobody}"
+    return None
+
+
+P_RULE = Metric("p_rule", "P-Rule", "P-Rule (lowest rate / highest)", "ratio", (selection_rate,))
+RATE_DIFFERENCE = Metric(
+    "demographic_parity_difference", "rate difference", "rate difference", "gap", (selection_rate,)
+)
+TPR_GAP = Metric(
+    "equal_opportunity_difference",
+    "TPR gap",
+    "TPR gap (equal opportunity)",
+    "gap",
+    (true_positive_rate,),
+    audited_as="tpr_gap",
+)
+FPR_GAP = Metric(
+    "predictive_equality_difference",
+    "FPR gap",
+    "FPR gap",
+    "gap",
+    (false_positive_rate,),
+    audited_as="fpr_gap",
+    targeted=False,
+)
+MISTREATMENT = Metric(
+    "disparate_mistreatment",
+    "DM",
+    "DM (TPR gap + FPR gap)",
+    "gap",
+    (true_positive_rate, false_positive_rate),
+)
+METRICS = (P_RULE, RATE_DIFFERENCE, TPR_GAP, FPR_GAP, MISTREATMENT)
+"""Every comparison of groups, in the order in which they are shown."""
+
+
+@dataclass(frozen=True)
+class ChangedDecisions:
+    """The share of changed decisions, over everybody: what a target limits beside the groups."""
+
+    name: str = "max_changes"
+    words: str = "changed decisions"
+    at_least: bool = False
+    side: str = "at most"
+    highest: float = 1.0
+
+    def met(self, values: Any, limit: float) -> Any:
+        """Whether values keep the limit."""
+        return values <= limit
+
+    def along(self, steps: Steps) -> Floats:
+        """Its value at every step of a dial."""
+        return np.asarray(steps.changed / steps.people)
+
+    def judge(self, counts: Counts, limit: float, confidence: float) -> Judgement:
+        """By the one-sided limit of Clopper and Pearson."""
+        estimate = change_rate(counts, confidence=two_sided(confidence))
+        return judge_ceiling(limit, estimate, counts.total, confidence)
+
+
+CHANGES = ChangedDecisions()
