@@ -162,8 +162,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kept = {"estimator", "callbacks", "target", "grid"}
         fresh = {k: v if k in kept else clone(v, safe=False) for k, v in params.items()}
         copy = type(self)(**fresh)
-        if hasattr(self, "_metadata_request"):
-            copy._metadata_request = self._metadata_request
+        copy.__dict__ |= {k: v for k, v in vars(self).items() if k == "_metadata_request"}
         return copy
 
     def __sklearn_tags__(self) -> Any:

@@ -196,3 +196,14 @@ def test_a_gap_needs_people_of_every_group():
         fewest_for_gap(three, 0.1, among=only_ones)
     with pytest.raises(ValueError, match="a group has no people with this label"):
         fewest_for_gaps(three, 0.1)
+
+
+def test_sizes_that_hardly_divide_each_other_do_not_hang():
+    """Exactly equal rates of groups of 1,009 and 997 people: no whole-number search for ever."""
+    random = np.random.default_rng(0)
+    sizes = {("a", 0): 1_009, ("a", 1): 997, ("b", 0): 991, ("b", 1): 983}
+    people = [(s, y, int(random.random() < 0.3 + 0.2 * (s == "b"))) for (s, y), n in sizes.items()
+              for _ in range(n)]  # fmt: skip
+    bound = MISTREATMENT.fewest(counted(people), 0.0)
+    looser = MISTREATMENT.fewest(counted(people), 0.01)
+    assert looser.changes < bound.changes <= len(people)

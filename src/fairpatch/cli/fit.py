@@ -69,8 +69,8 @@ def run(
         config, data=data, label=label, positive=positive, score=score, model=model,
         sensitive=sensitive, exclude=exclude, ignore=ignore, key=key, cutoff=cutoff, seed=seed,
         trust_model=trust_model,
-        target={**configs.limits(target or []), "p_rule": p_rule, "max_changes": max_changes,
-                "max_columns": max_columns, "direction": direction},
+        target={"p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
+                "direction": direction, **configs.limits(target or [])},
     )  # fmt: skip
     if (out / "manifest.json").exists() and not force:
         refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")

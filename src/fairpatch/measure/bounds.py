@@ -20,6 +20,9 @@ from fairpatch.measure.direction import Direction, may_demote, may_promote
 
 Whole = NDArray[Any]
 """Whole numbers of any size: products of counts outgrow 64 bits, so they are Python's own."""
+NODES = 2_000
+LIMIT = 1
+"""Places that the integer program looks at, at most, and its status where that was not enough."""
 EVERYBODY: Bools = np.full((3, 2, 2), True)
 """All cells (y, decision of f, decision of g)."""
 
@@ -109,24 +112,31 @@ def fewest_for_gaps(counts: Counts, e: float, *, direction: Direction = "both") 
     limits = LinearConstraint(rows, at_least, at_most)
     flips = np.append(np.ones(2 * k), np.zeros(4))
 
-    def solve(objective: Floats, *constraints: LinearConstraint) -> Any:
-        found = milp(
+    def solve(objective: Floats, *constraints: LinearConstraint, whole: bool) -> Any:
+        return milp(
             objective,
             constraints=[limits, *constraints],
             bounds=Bounds(np.zeros(len(most)), most),
-            integrality=flips * (lot == 1),
-            options={"mip_rel_gap": 0.0},
+            integrality=(flips * whole).astype(np.int64),
+            options={"mip_rel_gap": 0.0, "node_limit": NODES},
         )
-        return found.x
 
-    first = solve(flips)
-    if first is None:
+    # Where sizes hardly divide each other and e is next to 0, whole numbers may take for ever:
+    # then people may be broken too. That needs no more changes, so it is a bound all the same.
+    whole = lot == 1
+    first = solve(flips, whole=whole)
+    if first.status == LIMIT:
+        whole, first = False, solve(flips, whole=False)
+    if first.x is None:
         return None
-    fewest = float(first @ flips)
+    fewest = float(first.x @ flips)
     wrong = np.array([1 - 2 * y for _, y in cells])  # promoting y = 0, demoting y = 1
     second = solve(
-        np.concatenate([wrong, -wrong, np.zeros(4)]), LinearConstraint(flips, 0, fewest + 1e-6)
+        np.concatenate([wrong, -wrong, np.zeros(4)]),
+        LinearConstraint(flips, 0, fewest + 1e-6),
+        whole=whole,
     )
+    first, second = first.x, second.x if second.status == 0 else None
     moves = np.rint((first if second is None else second)[: 2 * k] * lot).astype(int)
     by_group = moves.reshape(2, -1, 2).sum(2)
     return Bound(

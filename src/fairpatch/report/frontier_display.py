@@ -53,7 +53,8 @@ class FrontierDisplay:
         counts, q = frontier.counts.by(feature), frontier.q.get(feature)
         limits = np.linspace(0.05, 0.99, STEPS)
         if not metric.at_least:  # from nearly equal to as unequal as f is
-            limits = np.linspace(0.0, metric.of(counts, model="f").value or 1.0, STEPS)
+            widest = metric.of(counts, model="f").value or 1.0
+            limits = np.linspace(widest / STEPS, widest, STEPS)
         bounds = [metric.fewest(counts, limit) for limit in limits]
         known = np.array([np.nan if b is None else b.change_rate for b in bounds])
         blind = None

@@ -1,0 +1,136 @@
+"""Every metric that a target can ask for, through every room that reads it.
+
+A metric is one entry in ``fairpatch.measure.METRICS``; this is what such an entry must then do.
+"""
+
+import duckdb
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fairpatch import Commod, Target, audit
+from fairpatch.choose.target import TARGETS
+from fairpatch.cli.main import app
+from fairpatch.datasets import Population
+from fairpatch.learn.problem import Grid
+from fairpatch.measure import Counts
+from fairpatch.report.frontier_display import FrontierDisplay
+
+QUICK = {"grid": Grid.of((1.0, 10.0, 30.0), (0.3,), (0.01,)), "n_steps": 120}
+METRICS = pytest.mark.parametrize("metric", TARGETS, ids=lambda m: m.name)
+
+
+@pytest.fixture(scope="module")
+def people():
+    two = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+    return Population(p_rule=0.6, accuracy=0.8, proxy=2.0, groups=two).sample(8_000, seed=0)
+
+
+@pytest.fixture(scope="module")
+def limits(people):
+    """What f has, a third of the way better."""
+    frame = people.to_pandas()
+    found = audit(frame, "y", sensitive_features="group", estimator="score")
+    values = {m: float(found.comparisons["group"].metrics[m.key]) for m in TARGETS}
+    return {m: v + (1 - v) / 3 if m.at_least else 2 / 3 * v for m, v in values.items()}
+
+
+@pytest.fixture(scope="module")
+def fits(people, limits):
+    """One fit a metric, made when it is first asked for."""
+    frame, made = people.to_pandas(), {}
+    X = frame.drop(columns=["id", "group", "y"])
+
+    def fit(metric):
+        if metric not in made:
+            g = Commod("score", target=Target(**{metric.name: limits[metric]}), **QUICK)
+            made[metric] = g.fit(X, frame["y"], sensitive_features=frame[["group"]])
+        return made[metric], X, frame["y"], frame[["group"]]
+
+    return fit
+
+
+@METRICS
+def test_a_target_is_met_on_the_selection_rows_and_judged_on_others(metric, fits, limits):
+    g, *_ = fits(metric)
+    value = g.choice_.metrics["group"][metric.name]
+    assert metric.met(value, limits[metric])
+    assert g.choice_.bound.change_rate <= g.choice_.change_rate
+    (verdict,) = g.certificate_.verdicts
+    assert verdict.requirement.metric is metric
+    assert metric.words in str(g.certificate_)
+    assert metric.words in str(g.choice_)
+    assert verdict.estimate.low <= verdict.estimate.value <= verdict.estimate.high
+
+
+@METRICS
+def test_a_frontier_has_it_and_shows_the_chosen_point(metric, fits):
+    g, *_ = fits(metric)
+    assert all(np.isfinite(r.metrics["group"][metric.name]) for r in g.frontier_.records())
+    assert g.frontier_.asked == (metric,)
+    drawn = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_)
+    assert drawn.choice == (g.choice_.metrics["group"][metric.name], g.choice_.change_rate)
+    assert metric.words in drawn.plot().ax_.get_xlabel()
+    assert metric.words in g.frontier_._repr_html_()
+
+
+@METRICS
+def test_a_review_shows_it_before_and_after_and_along_the_dial(metric, fits, limits):
+    g, X, y, S = fits(metric)
+    found = g.review(X, y, sensitive_features=S, refits=0)
+    data = found.to_dict()
+    (line,) = [r for r in data["verdict"]["requirements"] if r["name"] == metric.words]
+    assert line["limit"] == limits[metric]
+    counts = g.patched_.count(X, y, sensitive_features=S)
+    assert line["after"]["value"] == pytest.approx(float(metric.of(counts)), abs=1e-6)
+    (dial,) = data["dial"]["metrics"]
+    assert dial["words"] == metric.words
+    assert dial["values"][0] == pytest.approx(float(metric.of(counts, model="f")), abs=1e-3)
+    assert f"{metric.words}, group" in found.html()
+
+
+@METRICS
+def test_the_command_line_takes_it(metric, people, limits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people.to_pandas().to_csv("people.csv", index=False)
+    ask = f"{metric.name}={limits[metric]}"
+    options = ["--data", "people.csv", "--label", "y", "--score", "score", "--sensitive", "group"]
+    (tmp_path / "quick.yaml").write_text("n_steps: 60\n")
+    done = CliRunner().invoke(
+        app, ["fit", "-c", "quick.yaml", *options, "--ignore", "id", "--target", ask]
+    )
+    assert done.exit_code == 0, done.output
+    assert metric.words in CliRunner().invoke(app, ["frontier", "run"]).output
+    wrong = CliRunner().invoke(app, ["fit", "-c", "quick.yaml", *options, "--target", f"x{ask}"])
+    assert wrong.exit_code == 2
+    assert f"Did you mean '{metric.name}'?" in wrong.output
+
+
+@METRICS
+def test_a_table_in_duckdb_is_fitted_and_certified_alike(metric, people, limits):
+    connection = duckdb.connect()
+    connection.register("people", people)
+    table = connection.sql("SELECT * FROM people")
+    target = Target(**{metric.name: limits[metric]})
+    g = Commod("score", target=target, max_rows=3_000, **QUICK)
+    g.fit(table, "y", sensitive_features="group", key="id")
+    assert g.certificate_.verdicts[0].requirement.metric is metric
+    in_engine = g.certify(table, "y", sensitive_features="group")
+    frame = people.to_pandas()
+    in_memory = g.certify(
+        frame.drop(columns=["id", "group", "y"]), frame["y"], sensitive_features=frame[["group"]]
+    )
+    assert in_engine == in_memory
+
+
+@METRICS
+def test_its_range_and_its_limits(metric):
+    with pytest.raises(ValueError, match=f"{metric.name} must be a number from 0 to"):
+        Target(**{metric.name: metric.highest + 0.01})
+    inside = Target(**{metric.name: 0.5}).inside(0.1)
+    moved = getattr(inside, metric.name)
+    assert moved == pytest.approx(0.6 if metric.at_least else 0.4)
+    two = Counts.from_arrays(
+        decision=[1, 0, 1, 0, 1, 1, 0, 0], y=[1, 1, 0, 0] * 2, sensitive_features=list("aaaabbbb")
+    )
+    assert 0 <= float(metric.of(two)) <= metric.highest
