@@ -226,11 +226,10 @@ TPR_GAP = Metric(
 FPR_GAP = Metric(
     "predictive_equality_difference",
     "FPR gap",
-    "FPR gap",
+    "FPR gap (predictive equality)",
     "gap",
     (false_positive_rate,),
     audited_as="fpr_gap",
-    targeted=False,
 )
 MISTREATMENT = Metric(
     "disparate_mistreatment",
