@@ -2,7 +2,7 @@
 PYTHON ?= python
 PYTEST = $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: docs spelling scale check check-slow format lint types layers test constraints paper
+.PHONY: docs spelling scale check check-slow faults format layers lint mutants paper quick test timing types constraints
 
 check: lint types layers spelling test docs
 
@@ -34,6 +34,18 @@ docs:
 scale:
 	$(PYTHON) -m fairpatch.bench scale --out build/scale
 	$(PYTEST) -m cluster
+
+# For a contributor, after each change: the mathematics, no engine but pandas and DuckDB. A minute.
+quick: lint types layers
+	$(PYTEST) -m quick
+
+# Every known fault, planted: a test must notice each of them.
+faults:
+	$(PYTHON) tests/faults.py
+
+# Times compared in one run: alone on the machine.
+timing:
+	$(PYTHON) -m pytest -m timing
 
 # What takes minutes or a large package: pip install -c constraints.txt -e '.[test-slow]' first.
 check-slow:

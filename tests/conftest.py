@@ -25,3 +25,29 @@ def spark():
     )
     yield session
     session.stop()
+
+
+TWO_GROUPS = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+
+
+@pytest.fixture(scope="session")
+def two_groups():
+    """12,000 people of two groups; f approves the second 0.6 times as often."""
+    from fairpatch.datasets import Population
+
+    population = Population(p_rule=0.6, accuracy=0.8, proxy=2.0, groups=TWO_GROUPS)
+    return population.sample(12_000, seed=0).to_pandas()
+
+
+@pytest.fixture(scope="session")
+def quick_fit(two_groups):
+    """A fit to a P-Rule of 0.8 in a second: the estimator, X, y and S."""
+    from fairpatch import Commod, Target
+    from fairpatch.learn.problem import Grid
+
+    X, y, S = (
+        two_groups.drop(columns=["id", "group", "y"]), two_groups["y"], two_groups[["group"]],
+    )  # fmt: skip
+    grid = Grid.of((1.0, 3.0, 10.0), (0.3, 1.0), (0.01,))
+    g = Commod("score", target=Target(p_rule=0.8), grid=grid, n_steps=150)
+    return g.fit(X, y, sensitive_features=S), X, y, S

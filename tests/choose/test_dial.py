@@ -98,3 +98,26 @@ def test_a_strength_lies_in_the_stretch_that_it_decides():
     for s in np.linspace(0, 3, 97):
         decided = PATCH.with_strength(s).decide((r - 1)[:, None], f)
         assert dial.changed[dial.at(s)] == (decided != (f > 0)).sum()
+
+
+def test_a_strength_on_the_edge_belongs_to_the_stretch_before():
+    """Somebody changes when the strength passes 1 / (1 - r), not when it gets there."""
+    dial = trace(np.array([0.5, -1.0, -1.0]), np.array([-1.0, -1.0, -1.0]), *np.zeros((2, 3), int))
+    assert dial.start.tolist() == [0.0, 0.5, 2.0]
+    assert dial.at([0.0, 0.5, 2.0]).tolist() == [0, 0, 1]
+    assert dial.at([0.51, 1.9, 2.01, 99.0]).tolist() == [1, 1, 2, 2]
+    assert dial.changed[dial.at([0.0, 0.5, 0.51, 2.0, 2.01])].tolist() == [0, 0, 2, 2, 3]
+    assert dial.only([2]).changed.tolist() == [3]
+
+
+def test_rows_with_weights_are_so_many_people():
+    random = np.random.default_rng(1)
+    n = 60
+    r, f = random.normal(0.5, 1, n), random.normal(size=n)
+    y, group, times = random.integers(0, 2, n), random.integers(0, 2, n), random.integers(1, 4, n)
+    one = trace(r, f, y, group, weight=times.astype(float))
+    many = trace(*(np.repeat(a, times) for a in (r, f, y, group)))
+    for name in ("start", "strength", "positive", "size", "changed", "people", "correct"):
+        assert np.allclose(getattr(one, name), getattr(many, name)), name
+    for metric in (P_RULE, RATE_DIFFERENCE, MISTREATMENT):
+        assert np.allclose(metric.along(one), metric.along(many), equal_nan=True)

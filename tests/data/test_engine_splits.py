@@ -14,6 +14,7 @@ from fairpatch.base import BaseModel
 from fairpatch.data.engine_splits import PRIME, EngineSplits, count_table, place
 from fairpatch.datasets import Population
 from fairpatch.measure.counts import Counts
+from fairpatch.patch import Patch
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8)
 
@@ -163,3 +164,22 @@ def test_what_a_table_needs_is_said(people):
         Commod("score").fit(table, "y", sensitive_features=["group"], key="cat_0")
     with pytest.raises(TypeError, match="fairpatch.engines.scoring"):
         Commod(lambda X: X).fit(table, "y", sensitive_features=["group"], key="id")
+
+
+def test_an_engine_certifies_on_the_last_split_and_no_other(people):
+    splits = splits_of(on("duckdb", people), shares=(0.5, 0.3, 0.2))
+    nothing = Patch(columns=(), concepts=())
+    (counts,) = splits.count([nothing])
+    assert counts == splits.counts[2]
+    assert counts.total == pytest.approx(8_000, rel=0.05)
+    fresh = splits.sample(None)
+    assert len(fresh) == counts.total
+
+
+def test_weights_and_costs_are_refused_where_they_would_not_be_read(people):
+    for name in ("sample_weight", "change_cost"):
+        with pytest.raises(ValueError, match="not read for a table in an engine"):
+            Commod("score").fit(
+                on("duckdb", people), "y", sensitive_features="group", key="id",
+                **{name: np.ones(40_000)},
+            )  # fmt: skip

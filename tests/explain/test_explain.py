@@ -265,3 +265,12 @@ def test_a_concept_without_a_feature_to_ask_about_is_everybody():
     tree = ChangeTree.fit(X, np.arange(60) < 30, columns=["c"])
     assert [str(leaf) for leaf in tree.leaves] == ["everybody"]
     assert tree.predict(X).shape == (60,)
+
+
+@pytest.mark.parametrize(("rows", "named"), [(9, False), (10, True)])
+def test_no_leaf_and_no_level_is_of_fewer_than_ten_people(rows, named):
+    X = pd.DataFrame({"job": ["rare"] * rows + ["x"] * 60 + ["y"] * 60})
+    changed = (X["job"] == "rare").to_numpy()
+    leaves = ChangeTree.fit(X, changed).leaves
+    assert any("rare" in str(leaf) for leaf in leaves) == named
+    assert min(leaf.people for leaf in leaves) >= 10

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from fairpatch.learn.problem import Grid, Problem, Settings
 from fairpatch.learn.scale import gain
 from fairpatch.learn.threads import threads_for
-from fairpatch.learn.train import train
+from fairpatch.learn.train import _directed, train
 
 QUICK = Settings(n_steps=120, n_concepts=2)
 
@@ -221,3 +221,37 @@ def test_the_gain_is_the_mutual_information():
     # given y that already says S there is nothing left to gain
     y = s.astype(float)
     assert gain(score, s, np.ones(200_000), y) < 1e-3
+
+
+def test_each_direction_spares_its_own_side():
+    f_logit = torch.tensor([2.0, -1.0, 0.0], dtype=torch.float64)
+    r = torch.full((2, 3), -0.5, dtype=torch.float64)
+    spared = {
+        direction: (_directed(r, f_logit, direction) == 1.0)[0].tolist()
+        for direction in ("both", "promote_only", "demote_only")
+    }
+    assert spared == {
+        "both": [False, False, False],
+        "promote_only": [True, False, False],
+        "demote_only": [False, True, True],
+    }
+
+
+def test_a_patch_that_may_only_demote_is_trained_to_demote():
+    p = problem()
+    ratios = train(p, Grid.of((10.0,), (0.1,), (0.0,)), replace(QUICK, direction="demote_only"))
+    approved = p.f_logit > 0
+    after = approved & (ratio_of(ratios, p) > 0)
+    assert (after != approved).any()
+    assert p_rule(p, after) > p_rule(p, approved) + 0.1
+
+
+def test_sparsity_and_diversity_wait_for_their_gate():
+    """Before it they count for nothing: with a gate that never opens, lambda_concepts is 0."""
+    with_them, without = (
+        train(problem(), Grid.of((3.0,), (0.3,), (c,)), Settings(n_steps=40, concepts_from=2.0))
+        for c in (1.0, 0.0)
+    )
+    assert np.array_equal(with_them.W, without.W)
+    open_ = train(problem(), Grid.of((3.0,), (0.3,), (1.0,)), Settings(n_steps=40))
+    assert not np.array_equal(open_.W, without.W)

@@ -118,3 +118,14 @@ def test_a_table_in_an_engine_needs_names(people):
         audit(table, np.ones(3), sensitive_features="group", estimator="score")
     with pytest.raises(KeyError, match="no column 'z'"):
         audit(people, "z", sensitive_features="group", estimator="score")
+
+
+@pytest.mark.parametrize(("people", "shown"), [(9, False), (10, True), (11, True)])
+def test_ten_people_are_shown_and_compared_nine_are_not(people, shown):
+    s = ["large"] * 50 + ["other"] * 50 + ["small"] * people
+    decided = np.tile([0.9, 0.1], 60)[: len(s)]
+    found = audit(decided[:, None], sensitive_features=s, estimator=lambda X: X[:, 0])
+    comparison = next(iter(found.comparisons.values()))
+    assert ("small" in comparison.compared.group_names) == shown
+    assert (comparison.n_hidden == 0) == shown
+    assert ("small" in str(found)) == shown

@@ -76,3 +76,36 @@ def test_knowing_s_is_never_worse_than_guessing_it():
     assert certain == pytest.approx(known, abs=1e-4)
     blurred = fewest_blind(np.where(s == 1, 0.85, 0.15), decided, 0.8)
     assert blurred > 0
+
+
+def test_with_s_known_and_slack_it_is_the_bound_for_a_rate_difference():
+    from fairpatch.measure import Counts
+    from fairpatch.measure.metric import RATE_DIFFERENCE
+
+    s, decided = np.repeat([0, 1], [600, 400]), np.zeros(1_000, bool)
+    decided[:360], decided[600:680] = True, True
+    counts = Counts.from_arrays(decision=decided, sensitive_features=s)
+    for slack in (0.05, 0.1, 0.3):
+        known = RATE_DIFFERENCE.fewest(counts, slack)
+        blind = RATE_DIFFERENCE.fewest_blind(s.astype(float), decided, slack)
+        assert blind == pytest.approx(known.change_rate, abs=0.0011)
+
+
+def test_a_weight_of_three_is_three_people():
+    from fairpatch.measure.blind import helpfulness
+    from fairpatch.measure.metric import P_RULE
+
+    random = np.random.default_rng(0)
+    q, times = random.random(200), random.integers(1, 4, 200)
+    decided = random.random(200) < 0.2 + 0.5 * (1 - q)
+    for direction in ("both", "promote_only", "demote_only"):
+        few = P_RULE.fewest_blind(q, decided, 0.9, direction=direction, weight=times.astype(float))
+        many = P_RULE.fewest_blind(
+            np.repeat(q, times), np.repeat(decided, times), 0.9, direction=direction
+        )
+        assert few == pytest.approx(many)
+        assert few > 0
+    one = helpfulness(q, decided, 0.9, weight=times.astype(float))
+    assert np.allclose(
+        np.repeat(one, times), helpfulness(*(np.repeat(a, times) for a in (q, decided)), 0.9)
+    )

@@ -101,3 +101,13 @@ def test_higher_confidence_is_wider_and_dm_is_the_sum_of_gaps():
     counts = Counts.from_arrays(decision=d, y=y, sensitive_features=s)
     narrow, wide = (disparate_mistreatment(counts, confidence=c) for c in (0.8, 0.99))
     assert wide.low <= narrow.low <= narrow.value <= narrow.high <= wide.high
+
+
+@pytest.mark.parametrize("limits", [intervals.gap, intervals.ratio])
+def test_over_several_groups_each_pair_has_its_share_of_the_error(limits):
+    """The extreme pair's interval decides, at a third of the error for three pairs."""
+    k, n = np.array([300.0, 500.0, 800.0]), np.array([1_000.0] * 3)
+    found = limits(k, n, 0.95, "wilson")
+    alone = limits(k[[0, 2]], n[[0, 2]], 1 - 0.05 / 3, "wilson")
+    assert found == pytest.approx(alone)
+    assert found != pytest.approx(limits(k[[0, 2]], n[[0, 2]], 0.95, "wilson"))

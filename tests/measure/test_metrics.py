@@ -138,3 +138,16 @@ def test_an_unknown_model_is_refused():
     counts = Counts.from_arrays(decision=[1, 0], sensitive_features=["a", "b"])
     with pytest.raises(ValueError, match="'f' .the base model. or 'g'"):
         p_rule(counts, model="h")
+
+
+def test_each_gap_of_dm_has_half_of_the_error():
+    random = np.random.default_rng(0)
+    counts = Counts.from_arrays(
+        decision=random.integers(0, 2, 400), y=random.integers(0, 2, 400),
+        sensitive_features=random.integers(0, 2, 400),
+    )  # fmt: skip
+    found = disparate_mistreatment(counts, confidence=0.9)
+    halves = [gap(counts, confidence=0.95) for gap in (tpr_gap, fpr_gap)]
+    assert found.low == pytest.approx(sum(h.low for h in halves))
+    assert found.high == pytest.approx(sum(h.high for h in halves))
+    assert found.value == pytest.approx(sum(h.value for h in halves))

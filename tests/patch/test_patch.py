@@ -234,3 +234,41 @@ def test_a_file_of_an_older_version_is_brought_up_step_by_step(tmp_path, monkeyp
     moved = json.loads(migrate.migrated(path.read_bytes()))
     assert moved["version"] == 5
     assert {**moved, "version": 1} == json.loads(patch.model_dump_json())
+
+
+def test_what_unlisted_levels_weigh_adds_up_over_concepts():
+    def part(other, **levels):
+        listed = [LevelWeight(level=k, weight=v) for k, v in levels.items()]
+        return [CategoryWeight(column="job", levels=listed, missing=0.5, other=other)]
+
+    patch = Patch(
+        columns=[Column(name="job", kind="category")],
+        concepts=[
+            Concept(name="one", weight=2.0, intercept=0.0, categories=part(0.25, cook=1.0)),
+            Concept(name="two", weight=-1.0, intercept=0.0, categories=part(3.0, nurse=4.0)),
+        ],
+        strength=0.5,
+    )
+    people = pl.DataFrame({"job": ["cook", "nurse", "pilot", None]})
+    expected = [1 + 0.5 * (2 * a - b) for a, b in [(1, 3), (0.25, 4), (0.25, 3), (0.5, 0.5)]]
+    assert patch.ratio(people).tolist() == expected
+    assert nw.from_native(people).select(r=ratio_expr(patch))["r"].to_list() == expected
+
+
+@pytest.mark.parametrize(("rows", "weighed"), [(9, False), (10, True), (11, True)])
+def test_what_ten_people_have_gets_a_weight_of_its_own(rows, weighed):
+    """A level, a gap, or a number that nearly everybody shares: nine people are too few."""
+    n = 200
+    rare = np.arange(n) < rows
+    frame = pl.DataFrame(
+        {
+            "level": np.where(rare, "rare", np.where(np.arange(n) % 2, "x", "y")),
+            "gap": [None if r else float(i % 7) for i, r in enumerate(rare)],
+            "flag": rare.astype(float),
+        }
+    )
+    found = {(f.column.name, f.what, f.level) for f in Encoder.fit(frame).features}
+    assert (("level", "level", "rare") in found) == weighed
+    assert (("gap", "missing", None) in found) == weighed
+    assert (("flag", "value", None) in found) == weighed
+    assert {("level", "level", "x"), ("gap", "value", None)} <= found

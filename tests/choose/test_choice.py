@@ -1,0 +1,157 @@
+"""The choice among candidates: what is preferred, against every strength of every dial."""
+
+import numpy as np
+import pytest
+
+from fairpatch import Commod, Target
+from fairpatch.choose.choice import fewest
+from fairpatch.choose.group_probability import cross_fit
+from fairpatch.learn.problem import Grid
+from fairpatch.measure import Counts
+from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE
+
+
+@pytest.fixture(scope="module")
+def underrated():
+    """f rates the second group too low, so that promoting it beyond the target is more accurate."""
+    random = np.random.default_rng(0)
+    n = 8_000
+    s = random.integers(0, 2, n)
+    proxy, skill = s + random.normal(0, 0.5, n), random.normal(size=n)
+    p = 1 / (1 + np.exp(-1.5 * skill))
+    y = (random.random(n) < 1 / (1 + np.exp(-1.5 * (skill + 1.5 * s)))).astype(int)
+    return np.column_stack([proxy, skill, p * (1 - 0.6 * s)]), y, s
+
+
+def fit(underrated, target, **options):
+    X, y, s = underrated
+    grid = Grid.of((3.0, 10.0), (0.3,), (0.01,))
+    own = {"grid": grid, "n_steps": 100, "splits": (0.5, 0.5, 0.0)} | options
+    return Commod(lambda X: X[:, 2], target=target, **own).fit(X, y, sensitive_features=s)
+
+
+def reachable(g, target):
+    """(changes, accuracy) of every candidate at every strength that meets the target."""
+    for m, dials in enumerate(g.frontier_.dials):
+        dial = dials["sensitive"]
+        for k in np.flatnonzero(g.frontier_.met(m, target.requirements)):
+            yield float(dial.change_rate[k]), float(dial.accuracy[k])
+
+
+def test_preferring_accuracy_looks_at_every_strength(underrated):
+    target = Target(p_rule=0.7, prefer=("accuracy", "changes"))
+    g = fit(underrated, target)
+    best = max(accuracy for _, accuracy in reachable(g, target))
+    assert g.choice_.accuracy == best
+    few = fit(underrated, target.but(prefer=("changes", "accuracy")))
+    assert few.choice_.change_rate == min(changes for changes, _ in reachable(few, target))
+    assert g.choice_.accuracy > few.choice_.accuracy + 0.01
+    assert g.choice_.change_rate > few.choice_.change_rate
+
+
+def test_preferring_accuracy_keeps_within_the_displacement_allowed(underrated):
+    free = fit(underrated, Target(p_rule=0.7, prefer=("accuracy", "changes")))
+    few = fit(underrated, Target(p_rule=0.7))
+    assert few.choice_.displacement < free.choice_.displacement
+    most = (few.choice_.displacement + free.choice_.displacement) / 2
+    held = fit(
+        underrated, Target(p_rule=0.7, prefer=("accuracy", "changes"), max_displacement=most)
+    )
+    assert held.choice_.displacement <= most
+    assert few.choice_.accuracy <= held.choice_.accuracy <= free.choice_.accuracy
+
+
+def test_the_bound_for_several_requirements_is_the_largest_of_theirs():
+    counts = Counts.from_arrays(
+        decision=[1] * 60 + [0] * 40 + [1] * 20 + [0] * 80,
+        sensitive_features=["a"] * 100 + ["b"] * 100,
+    )
+    target = Target(p_rule=0.8, demographic_parity_difference=0.3)
+    each = [P_RULE.fewest(counts, 0.8).changes, RATE_DIFFERENCE.fewest(counts, 0.3).changes]
+    q, decided = np.repeat([0.1, 0.9], 100), np.tile(np.arange(100) < 40, 2)
+    known, blind = fewest(target, {"s": counts}, {"s": q}, decided)
+    assert min(each) < max(each) == known.changes
+    by_metric = [
+        P_RULE.fewest_blind(q, decided, 0.8),
+        RATE_DIFFERENCE.fewest_blind(q, decided, 0.3),
+    ]
+    assert blind == max(*by_metric, known.change_rate)
+
+
+def test_candidates_that_none_beats_are_those_of_the_definition(quick_fit):
+    g, *_ = quick_fit
+    records = g.frontier_.records()
+    points = [(r.worst(P_RULE), r.accuracy, -r.change_rate) for r in records]
+    for i, (own, kept) in enumerate(zip(points, g.frontier_.pareto(), strict=True)):
+        beaten = any(
+            all(a >= b for a, b in zip(other, own, strict=True)) and other != own
+            for other in points
+        )
+        assert kept == (not beaten and own not in points[:i])
+    assert 1 < g.frontier_.pareto().sum() < len(records)
+
+
+def test_a_record_is_what_the_candidate_does_as_trained(quick_fit):
+    g, *_ = quick_fit
+    record = g.frontier_.records()[3]
+    dial = g.frontier_.dials[3]["group"]
+    changed = np.sum(g.frontier_.ratios[3][_may(g, 3)] < 0)
+    assert record.change_rate == pytest.approx(changed / dial.people)
+
+
+def _may(g, m):
+    approved = g.frontier_.f_logit > 0
+    direction = g.frontier_.candidates.directions[m]
+    return {"both": approved | ~approved, "promote_only": ~approved, "demote_only": approved}[
+        direction
+    ]
+
+
+def test_nobodys_group_probability_comes_from_a_model_that_has_seen_them():
+    """Sixty columns of noise: a model that knew the rows would tell the groups apart."""
+    random = np.random.default_rng(0)
+    Z, s = random.normal(size=(150, 60)), random.integers(0, 2, 150)
+    q = cross_fit(Z, s, np.empty((0, 60)), np.empty(0, np.int64))
+    wins = np.mean(q[s == 1][:, None] > q[s == 0][None])
+    assert wins < 0.65
+    missing = np.where(np.arange(150) < 20, -1, s)
+    assert np.isfinite(cross_fit(Z, missing, np.empty((0, 60)), np.empty(0, np.int64))).all()
+
+
+def test_a_target_says_what_it_takes():
+    assert repr(Target(p_rule=0.8, exclude=["age"])) == "Target(p_rule=0.8, exclude=('age',))"
+    assert Target(p_rule=0.8) == Target(p_rule=0.8).but(p_rule=0.8)
+    assert hash(Target(p_rule=0.8)) == hash(Target(p_rule=0.8))
+    assert Target(p_rule=0.8) != Target(p_rule=0.7)
+    assert Target(p_rule=0.8).max_changes is None
+    with pytest.raises(AttributeError, match="no attribute 'p_rul'"):
+        _ = Target(p_rule=0.8).p_rul
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"direction": "up"}, "direction must be one of both, promote_only, demote_only; got 'up'"),
+        ({"max_displacement": -1}, "max_displacement must be a number from 0 to 1; got -1"),
+        ({"max_displacement": "little"}, "max_displacement must be a number"),
+        ({"exclude": "age"}, r"exclude must be a list of columns; got the string 'age'.*\['age'\]"),
+        ({"exclude": [1]}, "each of them a name"),
+        ({"max_columns": 2.5}, "max_columns must be a whole number"),
+        ({"max_changes": float("nan")}, "max_changes must be a number from 0 to 1"),
+        ({"p_rule": True}, "p_rule must be a number"),
+        ({"confidence": "high"}, "confidence must be above 0.5"),
+        ({"prefer": "accuracy"}, "prefer must order"),
+        ({"p_rul": 0.8}, "Did you mean 'p_rule'"),
+    ],
+)
+def test_a_target_refuses_what_it_cannot_read(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        Target(**{"p_rule": 0.8} | options)
+
+
+def test_what_is_learned_for_follows_from_what_is_asked():
+    assert Target(p_rule=0.8).fairness == "demographic_parity"
+    assert Target(disparate_mistreatment=0.1).fairness == "equalized_odds"
+    assert Target(p_rule=0.8, equal_opportunity_difference=0.1).fairness == "demographic_parity"
+    both = Target(demographic_parity_difference=0.1, predictive_equality_difference=0.1)
+    assert both.fairness == "equalized_odds"

@@ -1,0 +1,179 @@
+"""Plant faults, one at a time, and see a test fail: `make faults`.
+
+Each fault is one wrong line that a reviewer could miss. A test beside it must notice. The list is
+checked by ``test_faults.py``: every line that a fault replaces is there, exactly once.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A line, what it becomes, and the test that must notice."""
+
+    name: str
+    file: str
+    line: str
+    becomes: str
+    test: str
+
+
+FAULTS = [
+    Fault("certifying on the selection rows, in memory", "data/splits.py",
+          "FreshRows(replace(last, sample_weight=None))",
+          "FreshRows(replace(select, sample_weight=None))",
+          "tests/data/test_splits.py::test_whoever_certifies_was_neither_learned_from_nor_chosen_on"),
+    Fault("certifying on the selection rows, in an engine", "data/engine_splits.py",
+          "nw.col(PLACE) >= self._edges[2]",
+          "(nw.col(PLACE) >= self._edges[1]) & (nw.col(PLACE) < self._edges[2])",
+          "tests/data/test_engine_splits.py::test_an_engine_certifies_on_the_last_split_and_no_other"),
+    Fault("tau for tau^2 in the score test", "measure/judge.py",
+          "tau**2 * p2", "tau * p2",
+          "tests/measure/test_judge.py::test_the_score_test_is_koopmans"),
+    Fault("limits at 3c - 2 for 2c - 1", "measure/judge.py",
+          "2 * confidence - 1", "3 * confidence - 2",
+          "tests/measure/test_judge.py::"
+          "test_each_end_of_a_verdicts_interval_is_a_limit_at_the_certificates_confidence"),
+    Fault("refuting a ratio by the point estimate", "measure/judge.py",
+          "if (z <= -norm.isf((1 - confidence) / len(pairs))).any():", "if (z < 0).any():",
+          "tests/measure/test_judge.py::"
+          "test_a_value_on_the_wrong_side_of_a_limit_does_not_refute_it"),
+    Fault("refuting a ceiling by the point estimate", "measure/judge.py",
+          "if estimate.low > limit:", "if estimate.value > limit:",
+          "tests/measure/test_judge.py::"
+          "test_a_value_on_the_wrong_side_of_a_limit_does_not_refute_it"),
+    Fault("refuting without Bonferroni", "measure/judge.py",
+          "(1 - confidence) / len(pairs)", "(1 - confidence)",
+          "tests/measure/test_judge.py::"
+          "test_refuting_one_of_many_pairs_is_corrected_for_their_number"),
+    Fault("pairs without Bonferroni", "measure/intervals.py",
+          "1 - (1 - confidence) / len(i)", "confidence",
+          "tests/measure/test_intervals.py::"
+          "test_over_several_groups_each_pair_has_its_share_of_the_error"),
+    Fault("prefer ignored among candidates", "choose/choice.py",
+          "for name in target.prefer)", 'for name in ("changes", "accuracy"))',
+          "tests/choose/test_choice.py::test_preferring_accuracy_looks_at_every_strength"),
+    Fault("prefer ignored along a dial", "choose/choice.py",
+          'if target.prefer[0] == "changes" else', "if True else",
+          "tests/choose/test_choice.py::test_preferring_accuracy_looks_at_every_strength"),
+    Fault("bound by min for max", "choose/choice.py",
+          "most = max(known,", "most = min(known,",
+          "tests/choose/test_choice.py::"
+          "test_the_bound_for_several_requirements_is_the_largest_of_theirs"),
+    Fault("inside moving ceilings outwards", "measure/metric.py",
+          "return max(limit - margin, 0.1 * limit)", "return max(limit + margin, 0.1 * limit)",
+          "tests/test_every_metric.py::test_its_range_and_its_limits"),
+    Fault("blind slack ignored", "measure/blind.py",
+          " - slack * float(w.sum())", "",
+          "tests/measure/test_blind.py::"
+          "test_with_s_known_and_slack_it_is_the_bound_for_a_rate_difference"),
+    Fault("blind weights ignored", "measure/blind.py",
+          "w = np.ones(len(q)) if weight is None else weight", "w = np.ones(len(q))",
+          "tests/measure/test_blind.py::test_a_weight_of_three_is_three_people"),
+    Fault("no cross-fitting of P(S|x)", "choose/group_probability.py",
+          "        z = np.concatenate([Z[fold != k], more_Z])\n"
+          "        known = np.concatenate([label[fold != k], more_label])",
+          "        z = np.concatenate([Z, more_Z])\n"
+          "        known = np.concatenate([label, more_label])",
+          "tests/choose/test_choice.py::"
+          "test_nobodys_group_probability_comes_from_a_model_that_has_seen_them"),
+    Fault("dial.at on the wrong side of a tie", "choose/dial.py",
+          'side="left"', 'side="right"',
+          "tests/choose/test_dial.py::"
+          "test_a_strength_on_the_edge_belongs_to_the_stretch_before"),
+    Fault("pareto any for all", "choose/frontier.py",
+          "(rows >= row).all(1)", "(rows >= row).any(1)",
+          "tests/choose/test_choice.py::"
+          "test_candidates_that_none_beats_are_those_of_the_definition"),
+    Fault("gap taking the nearest minimum", "measure/intervals.py",
+          "float(nearest.max())", "float(nearest.min())",
+          "tests/measure/test_intervals.py::"
+          "test_over_several_groups_each_pair_has_its_share_of_the_error"),
+    Fault("DM's error not halved", "measure/metric.py",
+          "each = 1 - (1 - confidence) / len(self.rates)", "each = confidence",
+          "tests/measure/test_metrics.py::test_each_gap_of_dm_has_half_of_the_error"),
+    Fault("demote_only trained as promote_only", "learn/train.py",
+          "untouched(direction, (f_logit > 0).numpy())",
+          'untouched("promote_only", (f_logit > 0).numpy())',
+          "tests/learn/test_train.py::test_a_patch_that_may_only_demote_is_trained_to_demote"),
+    Fault("the concepts' gate removed", "learn/train.py",
+          "gated = concepts * (done >= settings.concepts_from)", "gated = concepts",
+          "tests/learn/test_train.py::test_sparsity_and_diversity_wait_for_their_gate"),
+    Fault("Fisher without f_logit^2", "choose/candidates.py",
+          "cost = cost * f_logit**2 * p * (1 - p)", "cost = cost * p * (1 - p)",
+          "tests/choose/test_candidates.py::"
+          "test_fishers_weight_is_the_local_divergence_of_f_and_g"),
+    Fault("merge losing other", "patch/parts.py",
+          "other=one.other + w * two.other", "other=one.other",
+          "tests/patch/test_patch.py::test_what_unlisted_levels_weigh_adds_up_over_concepts"),
+    Fault("> for >= in the encoder's levels", "patch/encoding.py",
+          "size[i] >= MIN_PEOPLE", "size[i] > MIN_PEOPLE",
+          "tests/patch/test_patch.py::test_what_ten_people_have_gets_a_weight_of_its_own"),
+    Fault("> for >= in the encoder's numbers", "patch/encoding.py",
+          "_unlike(z) >= min(", "_unlike(z) > min(",
+          "tests/patch/test_patch.py::test_what_ten_people_have_gets_a_weight_of_its_own"),
+    *(
+        Fault(f"the floor of ten at {floor}: {what}", "measure/floor.py",
+              "MIN_PEOPLE = 10", f"MIN_PEOPLE = {floor}", test)
+        for floor in (9, 11)
+        for what, test in {
+            "audit": "tests/measure/test_audit.py::"
+                     "test_ten_people_are_shown_and_compared_nine_are_not",
+            "encoder": "tests/patch/test_patch.py::"
+                       "test_what_ten_people_have_gets_a_weight_of_its_own",
+            "change tree": "tests/explain/test_explain.py::"
+                           "test_no_leaf_and_no_level_is_of_fewer_than_ten_people",
+            "suppression": "tests/report/test_suppress.py::"
+                           "test_nine_people_are_hidden_ten_are_not",
+        }.items()
+    ),
+    Fault("an import that runs up", "patched.py",
+          "        return np.asarray(expit(",
+          "        from fairpatch.commod import Commod\n\n        return np.asarray(expit(",
+          "tests/test_package.py::test_no_import_runs_in_a_circle"),
+]  # fmt: skip
+
+
+def noticed(fault: Fault) -> bool:
+    """Whether the test fails with the fault planted in a copy; it must pass without."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "src"
+        shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        path = copy / "fairpatch" / fault.file
+        text = path.read_text(encoding="utf-8")
+        if text.count(fault.line) != 1:
+            raise ValueError(f"{fault.name}: the line is {text.count(fault.line)} times there")
+        path.write_text(text.replace(fault.line, fault.becomes), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", fault.test],
+            cwd=ROOT, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        if done.returncode not in (0, 1):
+            raise RuntimeError(done.stdout + done.stderr)
+        return done.returncode == 1
+
+
+def main(names: list[str]) -> int:
+    """Plant all faults, or those whose names have one of these words in them."""
+    chosen = [f for f in FAULTS if not names or any(n in f.name for n in names)]
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(noticed, chosen))
+    for fault, seen in zip(chosen, found, strict=True):
+        sys.stdout.write(f"{'noticed' if seen else 'MISSED '}  {fault.name}  ({fault.test})\n")
+    sys.stdout.write(f"{sum(found)} of {len(found)} noticed\n")
+    return 0 if all(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
