@@ -14,6 +14,13 @@ ROOT = Path(__file__).parent
 SHARED = ROOT.parent / "shared" / "data"
 # Scripts of the site: Sphinx runs them.
 collect_ignore_glob = ["docs/*.py", "docs/examples/*", "docs/gallery/*"]
+# What `make quick` runs: the mathematics, with no engine but pandas and DuckDB.
+QUICK = (
+    "measure", "patch", "choose/test_candidates.py", "choose/test_choice.py",
+    "choose/test_dial.py", "data/test_splits.py", "learn/test_losses.py", "learn/test_ratio.py",
+    "report/test_suppress.py", "test_faults.py", "test_package.py",
+)  # fmt: skip
+NOT_QUICK = {"slow", "cluster", "timing", "data"}
 NO_DATA = "needs the real data sets: set FAIRPATCH_DATA to their folder (see CONTRIBUTING.md)"
 
 
@@ -22,7 +29,18 @@ def pytest_configure() -> None:
         os.environ.setdefault("FAIRPATCH_DATA", str(SHARED))
 
 
+def is_quick(item: pytest.Item) -> bool:
+    here = [ROOT / "tests" / name for name in QUICK]
+    alone = "spark" not in getattr(item, "fixturenames", ())
+    marks = {mark.name for mark in item.iter_markers()}
+    return alone and not marks & NOT_QUICK and any(item.path.is_relative_to(p) for p in here)
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m is read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_quick(item):
+            item.add_marker(pytest.mark.quick)
     if os.environ.get("FAIRPATCH_DATA"):
         return
     for item in items:
