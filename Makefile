@@ -43,6 +43,10 @@ quick: lint layers
 faults:
 	$(PYTHON) tests/faults.py
 
+# Faults made at random: draws 300, half an hour.
+mutants:
+	$(PYTHON) tests/mutants.py
+
 # Times compared in one run: alone on the machine.
 timing:
 	$(PYTHON) -m pytest -m timing

@@ -20,7 +20,12 @@ QUICK = (
     "choose/test_dial.py", "data/test_splits.py", "learn/test_losses.py", "learn/test_ratio.py",
     "report/test_suppress.py", "test_faults.py", "test_package.py",
 )  # fmt: skip
-NOT_QUICK = {"slow", "cluster", "timing", "data"}
+# and `make mutants`, on the rooms where figures are made
+MUTANTS = (
+    "measure", "patch", "choose", "data/test_splits.py", "report/test_suppress.py",
+    "test_every_metric.py",
+)  # fmt: skip
+HEAVY = {"slow", "cluster", "timing", "data"}
 NO_DATA = "needs the real data sets: set FAIRPATCH_DATA to their folder (see CONTRIBUTING.md)"
 
 
@@ -29,18 +34,22 @@ def pytest_configure() -> None:
         os.environ.setdefault("FAIRPATCH_DATA", str(SHARED))
 
 
-def is_quick(item: pytest.Item) -> bool:
-    here = [ROOT / "tests" / name for name in QUICK]
+def is_light(item: pytest.Item, places: tuple[str, ...]) -> bool:
+    """Whether a test is of these places, and needs no cluster, no data and no minutes."""
+    here = [ROOT / "tests" / name for name in places]
     alone = "spark" not in getattr(item, "fixturenames", ())
     marks = {mark.name for mark in item.iter_markers()}
-    return alone and not marks & NOT_QUICK and any(item.path.is_relative_to(p) for p in here)
+    return alone and not marks & HEAVY and any(item.path.is_relative_to(p) for p in here)
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m is read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if is_quick(item):
+        if is_light(item, QUICK):
             item.add_marker(pytest.mark.quick)
+        if is_light(item, MUTANTS):
+            item.add_marker(pytest.mark.mutants)
+            item._nodeid = item.nodeid  # mutmut 3.8 reads the name that pytest 9.1 had for it
     if os.environ.get("FAIRPATCH_DATA"):
         return
     for item in items:
