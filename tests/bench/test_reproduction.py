@@ -22,9 +22,7 @@ from fairpatch.bench.reproduce.sensitivity import regressions
 @pytest.mark.data
 def test_the_papers_experiments_run_and_are_drawn_from_their_files(tmp_path):
     """Reduced: Law School, one seed. The full one is ``make paper``."""
-    start = time.perf_counter()
     result = reproduction.run(tmp_path, jobs=1, quick=True)
-    assert time.perf_counter() - start < 180
     text = (tmp_path / "page" / "page.md").read_text()
     assert text.count("![") >= 8
     for name in {line.split("](")[1].rstrip(")") for line in text.splitlines() if "![" in line}:
@@ -37,9 +35,9 @@ def test_the_papers_experiments_run_and_are_drawn_from_their_files(tmp_path):
     about = json.loads((tmp_path / "run.json").read_text())
     assert about["runs"] == len(reproduction.runs(quick=True))
     # nothing is done twice
-    start = time.perf_counter()
+    journal = (tmp_path / "journal.jsonl").read_bytes()
     assert reproduction.run(tmp_path, jobs=1, quick=True) == result
-    assert time.perf_counter() - start < 30
+    assert (tmp_path / "journal.jsonl").read_bytes() == journal
 
 
 def test_r2_is_that_of_a_regression_with_intercept():

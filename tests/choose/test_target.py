@@ -6,15 +6,13 @@ from itertools import chain, repeat
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
-from fairpatch import Commod, Counts, Target, TargetNotReachedError, audit
+from fairpatch import Commod, Target, TargetNotReachedError, audit
 from fairpatch.choose.certificate import certify
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.learn.problem import Grid
-from fairpatch.measure.judge import score_test
 from fairpatch.measure.metric import METRICS, P_RULE
 from fairpatch.patch.encoding import Encoder
 
@@ -28,8 +26,8 @@ def table(rows=12_000, seed=0, **options):
 
 
 @pytest.fixture(scope="module")
-def people():
-    return table()
+def people(two_groups):
+    return two_groups
 
 
 def fitted(people, target, **options):
@@ -59,13 +57,6 @@ def test_no_other_candidate_meets_it_with_fewer_changes(people):
     assert g.choice_.blind <= g.choice_.change_rate
     text = r"no method could meet the target with fewer than \d.*expected at best without"
     assert re.search(text, str(g.choice_))
-
-
-def test_prefer_accuracy_gives_more_of_it(people):
-    _, few = fitted(people, Target(p_rule=0.8))
-    _, accurate = fitted(people, Target(p_rule=0.8, prefer=("accuracy", "changes")))
-    assert accurate.choice_.accuracy >= few.choice_.accuracy
-    assert accurate.choice_.change_rate >= few.choice_.change_rate
 
 
 def test_a_certified_patch_holds_on_new_people(people):
@@ -170,8 +161,6 @@ def test_the_frontier_as_records(people):
     assert len(records) == 18  # the grid of 6, for each direction
     assert {r.direction for r in records} == {"both", "promote_only", "demote_only"}
     assert {m.name for m in METRICS} == set(records[0].metrics["group"])
-    best = g.frontier_.pareto()
-    assert 1 <= best.sum() <= 18
 
 
 @pytest.mark.parametrize(
@@ -187,64 +176,6 @@ def test_the_frontier_as_records(people):
 def test_impossible_targets_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         Target(**options)
-
-
-def test_the_score_test_is_the_textbooks_at_tau_one():
-    """At tau = 1 Koopman's constraint is the pooled rate: the two-sample z test."""
-    k1, n1, k2, n2 = 45, 100, 60, 110
-    pooled = (k1 + k2) / (n1 + n2)
-    z = (k1 / n1 - k2 / n2) / np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-    assert score_test(k1, n1, k2, n2, 1.0) == pytest.approx(z)
-    assert score_test(0, 10, 0, 10, 0.8) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("n_d", "n_a", "p_a"), [(133, 414, 0.6), (400, 400, 0.5), (60, 2_000, 0.3)]
-)
-def test_a_population_at_the_edge_is_certified_at_most_as_often_as_promised(n_d, n_a, p_a):
-    random = np.random.default_rng(0)
-    trials = 20_000
-    k_d, k_a = random.binomial(n_d, 0.8 * p_a, trials), random.binomial(n_a, p_a, trials)
-    z = np.array([score_test(a, n_d, b, n_a, 0.8) for a, b in zip(k_d, k_a, strict=True)])
-    rate = (z >= norm.isf(0.05)).mean()
-    assert rate <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / trials) + 0.005
-    assert rate > 0.02  # and the test is not idle
-
-
-def people_of(k, n):
-    decision = np.concatenate([np.repeat([1, 0], [a, b - a]) for a, b in zip(k, n, strict=True)])
-    return Counts.from_arrays(
-        decision=decision, y=decision, sensitive_features=np.repeat(np.arange(len(n)), n)
-    )
-
-
-def test_three_verdicts_and_how_many_people_would_do():
-    target = Target(p_rule=0.8)
-    assert certify(people_of([480, 500], [1000, 1000]), target).word == "certified"
-    assert certify(people_of([300, 500], [1000, 1000]), target).word == "refuted"
-    few = certify(people_of([45, 50], [100, 100]), target).verdicts[0]
-    assert few.word == "too few data"
-    # METHOD section 9: 0.9 against 0.8 at rates near 0.5 needs about 1,000 people a group
-    assert few.people_needed == pytest.approx(2_000, rel=0.15)
-    edge = certify(people_of([40, 50], [100, 100]), target).verdicts[0]
-    assert edge.people_needed is None
-    text = str(certify(people_of([45, 50], [100, 100]), target))
-    assert "too few data" in text
-    assert f"{few.people_needed:,}" in text
-
-
-def test_changes_are_certified_by_clopper_pearson():
-    decision = np.zeros(1_000, int)
-    changed = decision.copy()
-    changed[:10] = 1
-    counts = Counts.from_arrays(
-        decision=decision, new_decision=changed, y=decision, sensitive_features=np.arange(1_000) % 2
-    )
-    words = {
-        m: certify(counts, Target(p_rule=0.1, max_changes=m)).verdicts[-1].word
-        for m in (0.03, 0.012, 0.002)
-    }
-    assert words == {0.03: "certified", 0.012: "too few data", 0.002: "refuted"}
 
 
 def test_a_patch_of_few_columns_can_be_asked_for(people):

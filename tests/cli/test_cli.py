@@ -18,6 +18,7 @@ from fairpatch.cli.config import schema
 from fairpatch.datasets import Population
 
 ROOT = Path(__file__).parents[2]
+POPULATION = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
 FAIRPATCH = [sys.executable, "-c", "from fairpatch.cli.main import main; main()"]
 
 
@@ -34,8 +35,7 @@ def fairpatch(*arguments, cwd, code=0):
 def folder(tmp_path_factory):
     """A table of scores and a configuration for a quick run."""
     path = tmp_path_factory.mktemp("cli")
-    people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
-    people.sample(6_000, seed=0).to_pandas().to_csv(path / "people.csv", index=False)
+    POPULATION.sample(6_000, seed=0).to_pandas().to_csv(path / "people.csv", index=False)
     fairpatch("init", "people.csv", cwd=path)
     text = (path / "fairpatch.yaml").read_text()
     (path / "fairpatch.yaml").write_text(text + "n_steps: 60\n")
@@ -120,8 +120,7 @@ def test_diff_says_what_differs(run):
 
 
 def test_review_on_other_rows(run):
-    people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
-    people.sample(3_000, seed=5).to_pandas().to_parquet(run / "month.parquet")
+    POPULATION.sample(3_000, seed=5).to_pandas().to_parquet(run / "month.parquet")
     done = fairpatch("review", "run", "--data", "month.parquet", "--out", "month.html", cwd=run)
     assert "3,000 people" in done.stdout
     assert {"month.html", "month.json", "month.md"} <= {p.name for p in run.iterdir()}
@@ -162,19 +161,22 @@ def test_errors_say_what_to_do_and_scripts_can_tell_them_apart(folder, arguments
     assert said in done.stderr
 
 
-def test_help_is_instant_and_imports_no_torch(tmp_path):
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        fairpatch("--help", cwd=tmp_path)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.5
-    code = (
-        "import sys, fairpatch.cli.main; "
-        "print([m for m in ('torch', 'pandas', 'sklearn') if m in sys.modules])"
-    )
+def test_help_imports_nothing_heavy(tmp_path):
+    fairpatch("--help", cwd=tmp_path)
+    heavy = ("torch", "pandas", "sklearn", "scipy", "numpy", "pydantic", "duckdb")
+    code = f"import sys, fairpatch.cli.main; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_libraries_print_does_not_get_into_the_results():
+    code = (
+        "import os; from fairpatch.cli.say import results_only, say_json; results_only(); "
+        "os.write(1, b'a stray line of a solver'); say_json({'word': 'würde'})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert json.loads(done.stdout.decode()) == {"word": "würde"}
+    assert b"a stray line" in done.stderr
 
 
 def test_the_published_schema_is_current():
@@ -214,7 +216,12 @@ def test_killed_at_random_moments_it_leaves_nothing_half_written(run, tmp_path, 
                 json.loads(file.read_text(encoding="utf-8"))
             assert "again" in fairpatch("show", out, cwd=run, code=1).stderr
     fairpatch(*arguments, cwd=run)
-    assert not list(tmp_path.glob(".*unfinished")) or verb == "fit"
+    if verb == "apply":
+        assert not list(tmp_path.glob(".*unfinished"))
+    else:
+        sealed = json.loads((out / "manifest.json").read_text())["sha256"]
+        assert {"patch.json", "review.html"} <= set(sealed)
+        fairpatch("show", out, cwd=run)
 
 
 @pytest.mark.parametrize("rows", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
@@ -231,8 +238,7 @@ def test_the_tutorial_runs_as_it_stands(tmp_path, rows):
 
 def test_yes_and_no_in_a_csv_are_text_everywhere(tmp_path):
     """The same patch from CSV and Parquet, and SQL that runs on either."""
-    people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
-    frame = people.sample(3_000, seed=1).to_pandas()
+    frame = POPULATION.sample(3_000, seed=1).to_pandas()
     frame["owner"] = np.where(frame["num_0"] > 50, "yes", "no")
     frame["flag"] = frame["num_1"] > frame["num_1"].median()
     frame = frame.astype({c: str for c in frame.columns if c.startswith("cat_")})
@@ -261,8 +267,7 @@ def test_a_review_of_new_rows_keeps_the_runs_certificate(run):
 
 
 def test_labels_that_are_text_and_data_that_changed(tmp_path):
-    groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
-    frame = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(3_000, seed=1).to_pandas()
+    frame = POPULATION.sample(3_000, seed=1).to_pandas()
     frame["paid"] = np.where(frame.pop("y") == 1, "back", "never")
     frame.to_csv(tmp_path / "p.csv", index=False)
     (tmp_path / "fast.yaml").write_text("n_steps: 40\n")

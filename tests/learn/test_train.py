@@ -76,16 +76,18 @@ def test_more_lambda_ratio_changes_fewer_decisions():
 
 
 def test_lambda_concepts_ends_in_exact_zeros():
-    ratios = train(problem(d=20), Grid.of((2.0,), (0.3,), (0.0, 0.02, 0.1)), QUICK)
+    ratios = train(problem(d=20), Grid.of((2.0,), (0.3,), (0.0, 0.05, 0.1)), QUICK)
     zeros = (ratios.W == 0).mean((1, 2))
     assert zeros[0] == 0
-    assert zeros[0] < zeros[1] < zeros[2]
+    assert zeros[1] > 0.1  # four weights and more, not one by chance
+    assert zeros[2] > zeros[1] + 0.1
 
 
 def test_concepts_have_unit_variance():
     p = problem()
     ratios = train(p, Grid.of((2.0,), (0.3,), (0.01,)), QUICK)
     spread = (p.Z @ ratios.W[0].T).std(0)
+    assert (spread > 0).any()
     assert np.allclose(spread[spread > 0], 1)
 
 

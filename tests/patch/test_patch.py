@@ -79,9 +79,6 @@ def test_folded_weights_give_the_ratio_of_the_encoding(seed):
 
 
 def test_rare_and_unseen_levels_are_the_reference():
-    train = people(1_000)
-    encoder = Encoder.fit(train)
-    assert "rare" not in {f.level for f in encoder.features} or (train["job"] == "rare").sum() >= 10
     few = pd.DataFrame({"job": ["a"] * 50 + ["b"] * 50 + ["one person"] * 3})
     assert {f.level for f in Encoder.fit(few).features} == {"a", "b"}
 

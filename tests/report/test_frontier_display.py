@@ -4,21 +4,14 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from fairpatch import Commod, Target
 from fairpatch.choose.frontier_file import load_frontier, save_frontier
-from fairpatch.datasets import Population
-from fairpatch.learn.problem import Grid
 from fairpatch.report.frontier_display import FrontierDisplay
 
 
 @pytest.fixture(scope="module")
-def fitted():
-    population = Population(proxy=2.0, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
-    people = population.sample(8_000, seed=0).to_pandas()
-    X = people.drop(columns=["id", "group", "y"])
-    grid = Grid.of((1.0, 5.0), (0.3,), (0.01,))
-    g = Commod("score", target=Target(p_rule=0.8), grid=grid, n_steps=100)
-    return people, X, g.fit(X, people["y"], sensitive_features=people["group"])
+def fitted(two_groups, quick_fit):
+    g, X, *_ = quick_fit
+    return two_groups, X, g
 
 
 def test_it_draws_candidates_choice_and_bound(fitted, tmp_path):
@@ -38,7 +31,7 @@ def test_it_draws_candidates_choice_and_bound(fitted, tmp_path):
 def test_a_frontier_is_saved_and_another_patch_taken_from_it(fitted, tmp_path):
     _, X, g = fitted
     saved = load_frontier(save_frontier(g.frontier_, tmp_path / "frontier.json"))
-    assert len(saved.patches) == len(saved.records) == len(saved.pareto) == 6
+    assert len(saved.patches) == len(saved.records) == len(saved.pareto) == 18
     assert saved.patches[1] == g.frontier_.candidates.patch(1)
     assert np.allclose(saved.patches[0].ratio(X), g.frontier_.candidates.ratio(X)[0], atol=1e-9)
 
@@ -46,6 +39,6 @@ def test_a_frontier_is_saved_and_another_patch_taken_from_it(fitted, tmp_path):
 def test_a_frontier_is_a_frame(fitted):
     _, _, g = fitted
     frame = g.frontier_.frame()
-    assert len(frame) == 6
+    assert len(frame) == 18
     assert frame["p_rule group"].between(0, 1).all()
     assert g.frontier_.frame("polars").columns == list(frame.columns)

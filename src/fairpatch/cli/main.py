@@ -12,7 +12,7 @@ import typer
 from fairpatch import __version__
 from fairpatch.cli import apply, audit, diff, export, fit, frontier, init, reproduce, review, show
 from fairpatch.cli import sql as sql_verb
-from fairpatch.cli.say import complain, say
+from fairpatch.cli.say import complain, results_only, say
 
 app = typer.Typer(
     name="fairpatch",
@@ -41,6 +41,7 @@ for module in (init, audit, fit, frontier, show, review, apply, sql_verb, export
 
 def main() -> None:
     """Run a verb; what the user can mend is said in a line, not in a traceback."""
+    results_only()
     try:
         app()
     except Exception as error:

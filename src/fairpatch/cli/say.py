@@ -1,11 +1,23 @@
 """What the command line says: results on stdout, everything else on stderr; JSON for machines."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 MET, USAGE, NOT_MET, REFUTED = 0, 2, 3, 4
+
+
+def results_only() -> None:
+    """Keep stdout for results: what libraries print there by themselves goes to stderr.
+
+    A solver's stray line at the end of a JSON text would make it unreadable.
+    """
+    sys.stdout.flush()
+    own = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = os.fdopen(own, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)
 
 
 def say(text: str) -> None:
