@@ -43,7 +43,7 @@ quick: lint layers
 faults:
 	$(PYTHON) tests/faults.py
 
-# Faults made at random: draws 300, half an hour.
+# Faults made at random: draws 300, half an hour. pip install -c constraints.txt -e '.[mutants]' first.
 mutants:
 	$(PYTHON) tests/mutants.py
 
