@@ -21,7 +21,7 @@ QUICK = (
     "report/test_suppress.py", "test_faults.py", "test_package.py",
 )  # fmt: skip
 # and `make mutants`, on the rooms where figures are made
-MUTANTS = (*QUICK, "choose", "test_patched.py")
+MUTANTS = ("measure", "patch", "choose", "data/test_splits.py", "test_patched.py")
 HEAVY = {"slow", "cluster", "timing", "data"}
 NO_DATA = "needs the real data sets: set FAIRPATCH_DATA to their folder (see CONTRIBUTING.md)"
 

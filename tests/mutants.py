@@ -53,6 +53,9 @@ def main(how_many: int = 300, seed: int = 0) -> int:
         if code in (*SURVIVED, *NO_TEST):
             sys.stdout.write(f"{name}\n")
     total = len(drawn) - kinds["not run"]
+    if not total:
+        sys.stdout.write("nothing was run: see mutmut's words above\n")
+        return 1
     sys.stdout.write(f"{kinds['killed']} of {total} killed ({kinds['killed'] / total:.1%}); ")
     sys.stdout.write(f"{dict(kinds)}; show one with: mutmut show NAME\n")
     return 0

@@ -2,6 +2,7 @@
 
 import pickle
 
+import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -325,3 +326,44 @@ def test_a_failed_fit_leaves_nothing_of_an_earlier_one(people):
         g.fit(X, people["y"], sensitive_features=np.zeros(len(X)))
     with pytest.raises(NotFittedError):
         g.predict(X)
+    assert not {"patch_", "base_", "fitted_", "patched_"} & set(vars(g))
+
+
+def test_a_stored_model_holds_nobody_and_predicts_alike(quick_fit):
+    g, X, *_ = quick_fit
+    text = pickle.dumps(g)
+    again = pickle.loads(text)
+    assert np.array_equal(again.predict(X), g.predict(X))
+    assert again.fitted_.fresh is None
+    with pytest.raises(ValueError, match="stored and read again, which leaves them out"):
+        again.fitted_.fresh_rows()
+    assert g.fitted_.fresh is not None
+
+
+def test_a_target_fit_on_a_table_can_be_stored(two_groups):
+    connection = duckdb.connect()
+    connection.register("people", two_groups)
+    g = Commod(
+        "score", target=Target(p_rule=0.7), n_steps=40, grid=Grid.of((10.0,), (0.3,), (0.01,))
+    )
+    g.fit(connection.sql("SELECT * FROM people"), "y", sensitive_features="group", key="id")
+    assert pickle.loads(pickle.dumps(g)).patch_ == g.patch_
+
+
+@pytest.mark.parametrize("rows", [5_500, 6_500])
+def test_weights_and_costs_are_one_a_row(people, rows):
+    for name in ("sample_weight", "change_cost"):
+        with pytest.raises(ValueError, match=f"{name} must be 6000 finite numbers.*got {rows}"):
+            Commod(None, target=Target(p_rule=0.8)).fit(
+                people[["num_0"]], people["y"], sensitive_features=people["group"],
+                **{name: np.ones(rows)},
+            )  # fmt: skip
+
+
+def test_a_subclass_may_have_parameters_of_its_own(people):
+    class Cautious(Commod):
+        def __init__(self, estimator=None, *, lambda_fair=0.3):
+            super().__init__(estimator, lambda_fair=lambda_fair, n_steps=20)
+
+    X = people.drop(columns=["id", "group", "y"])
+    assert Cautious("score").fit(X, people["y"], sensitive_features=people["group"]).patch_

@@ -9,15 +9,14 @@ import pytest
 from typer.testing import CliRunner
 
 from fairpatch import Commod, Target, audit
-from fairpatch.choose.target import TARGETS
 from fairpatch.cli.main import app
 from fairpatch.datasets import Population
 from fairpatch.learn.problem import Grid
-from fairpatch.measure import Counts
+from fairpatch.measure import METRICS, Counts
 from fairpatch.report.frontier_display import FrontierDisplay
 
 QUICK = {"grid": Grid.of((1.0, 10.0, 30.0), (0.3,), (0.01,)), "n_steps": 120}
-METRICS = pytest.mark.parametrize("metric", TARGETS, ids=lambda m: m.name)
+EVERY = pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +30,7 @@ def limits(people):
     """What f has, a third of the way better."""
     frame = people.to_pandas()
     found = audit(frame, "y", sensitive_features="group", estimator="score")
-    values = {m: float(found.comparisons["group"].metrics[m.key]) for m in TARGETS}
+    values = {m: float(found.comparisons["group"].metrics[m.key]) for m in METRICS}
     return {m: v + (1 - v) / 3 if m.at_least else 2 / 3 * v for m, v in values.items()}
 
 
@@ -50,7 +49,7 @@ def fits(people, limits):
     return fit
 
 
-@METRICS
+@EVERY
 def test_a_target_is_met_on_the_selection_rows_and_judged_on_others(metric, fits, limits):
     g, *_ = fits(metric)
     value = g.choice_.metrics["group"][metric.name]
@@ -63,7 +62,7 @@ def test_a_target_is_met_on_the_selection_rows_and_judged_on_others(metric, fits
     assert verdict.estimate.low <= verdict.estimate.value <= verdict.estimate.high
 
 
-@METRICS
+@EVERY
 def test_a_frontier_has_it_and_shows_the_chosen_point(metric, fits):
     g, *_ = fits(metric)
     assert all(np.isfinite(r.metrics["group"][metric.name]) for r in g.frontier_.records())
@@ -74,7 +73,7 @@ def test_a_frontier_has_it_and_shows_the_chosen_point(metric, fits):
     assert metric.words in g.frontier_._repr_html_()
 
 
-@METRICS
+@EVERY
 def test_a_review_shows_it_before_and_after_and_along_the_dial(metric, fits, limits):
     g, X, y, S = fits(metric)
     found = g.review(X, y, sensitive_features=S, refits=0)
@@ -89,7 +88,7 @@ def test_a_review_shows_it_before_and_after_and_along_the_dial(metric, fits, lim
     assert f"{metric.words}, group" in found.html()
 
 
-@METRICS
+@EVERY
 def test_the_command_line_takes_it(metric, people, limits, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people.to_pandas().to_csv("people.csv", index=False)
@@ -106,7 +105,7 @@ def test_the_command_line_takes_it(metric, people, limits, tmp_path, monkeypatch
     assert f"Did you mean '{metric.name}'?" in wrong.output
 
 
-@METRICS
+@EVERY
 def test_a_table_in_duckdb_is_fitted_and_certified_alike(metric, people, limits):
     connection = duckdb.connect()
     connection.register("people", people)
@@ -123,7 +122,7 @@ def test_a_table_in_duckdb_is_fitted_and_certified_alike(metric, people, limits)
     assert in_engine == in_memory
 
 
-@METRICS
+@EVERY
 def test_its_range_and_its_limits(metric):
     with pytest.raises(ValueError, match=f"{metric.name} must be a number from 0 to"):
         Target(**{metric.name: metric.highest + 0.01})
@@ -134,3 +133,20 @@ def test_its_range_and_its_limits(metric):
         decision=[1, 0, 1, 0, 1, 1, 0, 0], y=[1, 1, 0, 0] * 2, sensitive_features=list("aaaabbbb")
     )
     assert 0 <= float(metric.of(two)) <= metric.highest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--p-rule", "0.7", "--target", "p_rule=0.8"], "p_rule is given twice"),
+        (["--target", "p_rule=0.7", "--target", "p_rule=0.8"], "p_rule is given twice"),
+        (["--target", "p_rule="], "expected a value such as 0.8"),
+        (["--target", "p_rule=yes"], "expected a value such as 0.8"),
+        (["--target", "p_rule=[0.5"], "expected a value such as 0.8"),
+        (["--target", "p_rule"], "expected NAME=VALUE"),
+    ],
+)
+def test_a_target_on_the_command_line_is_read_whole_or_refused(arguments, said):
+    done = CliRunner().invoke(app, ["fit", "--data", "none.csv", *arguments])
+    assert done.exit_code == 2
+    assert said in done.output

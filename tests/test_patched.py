@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch import BaseModel, PatchedModel, Target
+from fairpatch import BaseModel, PatchedModel, Target, review
 from fairpatch.measure import Counts
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import CHANGED, DECISION, RATIO, REASON, SCORE, apply
@@ -135,3 +135,21 @@ def test_counts_are_those_of_the_decisions(people, f):
     )
     verdict = model.certify(people, y, sensitive_features=s, target=Target(p_rule=0.5))
     assert verdict.verdicts[0].people == 300
+
+
+def test_a_review_without_the_fit_reads_no_s_and_learns_nothing_again(people, f):
+    model = PatchedModel(
+        BaseModel(lambda X: f.predict_proba(X[["a", "b"]])), patch_on(), ["n", "y"]
+    )
+    s = (np.arange(300) % 2).astype(float)
+    y = np.where(np.arange(300) % 3 > 0, "y", "n")
+    named = pd.DataFrame({"s": s}, index=people.index)
+    blind = [
+        review(model, X, y, sensitive_features=named).to_dict()["verdict"]["bound_blind"]
+        for X in (people, people.assign(s=s))  # the sensitive column is in X, and is not read
+    ]
+    assert blind[0] == blind[1]
+    with pytest.raises(TypeError, match="model must be a PatchedModel, as Commod"):
+        review(f, people, y, sensitive_features=s)
+    with pytest.raises(TypeError, match="base must be a BaseModel"):
+        PatchedModel(f, patch_on())

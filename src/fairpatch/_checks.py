@@ -40,7 +40,7 @@ def names(name: str, value: Any) -> None:
         raise ValueError(
             f"{name} must be a list of columns; got the string {value!r}. Write [{value!r}]"
         )
-    if not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
+    if not isinstance(value, Collection) or not all(isinstance(v, str) for v in value):
         raise ValueError(f"{name} must be a list of columns, each of them a name; got {value!r}")
 
 

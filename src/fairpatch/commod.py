@@ -33,7 +33,7 @@ from fairpatch.measure.direction import Direction
 from fairpatch.patched import PatchedModel
 from fairpatch.report.review import Review, review
 
-FOUND = ("frontier_", "choice_", "fewest_", "certificate_")
+FOUND = ("frontier_", "choice_", "preferred_", "certificate_")
 """What a fit to a target shows beside the patch."""
 
 
@@ -83,9 +83,9 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What was learned: readable, storable, applicable anywhere.
     patched_ : PatchedModel
         f with the patch: what explanations, reviews and exports take. ``base_`` is f alone.
-    frontier_, choice_, fewest_, certificate_ : with a target
-        All candidates; the chosen one with what it reaches and the bounds; the one with the fewest
-        changes on the selection rows, where only one with more room was certified; the verdicts.
+    frontier_, choice_, preferred_, certificate_ : with a target
+        All candidates; the chosen one with what it reaches and the bounds; the one preferred on the
+        selection rows, which differs where only one with more room was certified; the verdicts.
     fitted_ : everything that the fit found, with the people who certified it.
 
     Examples
@@ -201,7 +201,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sampled, the same rows on every engine.
         """
         check_parameters(self)
-        for name in ("patched_", *FOUND):  # of an earlier fit
+        for name in ("patch_", "patched_", "base_", "fitted_", *FOUND):  # of an earlier fit
             self.__dict__.pop(name, None)
         seed, extra = seed_of(self.random_state), (sample_weight, change_cost)
         if is_engine_table(X):

@@ -46,6 +46,8 @@ class PatchedModel:
     classes: NDArray[Any] = field(default_factory=lambda: np.array([0, 1]))
 
     def __post_init__(self) -> None:
+        check.a("base", self.base, BaseModel, "BaseModel(f, cutoff)")
+        object.__setattr__(self, "classes", np.asarray(self.classes))
         if self.base.cutoff != self.patch.cutoff:
             raise ValueError(
                 f"the base model decides above {self.base.cutoff:g}, the patch was learned for a "

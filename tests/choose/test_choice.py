@@ -1,14 +1,18 @@
 """The choice among candidates: what is preferred, against every strength of every dial."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from fairpatch import Commod, Target
 from fairpatch.choose.choice import fewest
+from fairpatch.choose.frontier import table
+from fairpatch.choose.frontier_file import load_frontier, save_frontier
 from fairpatch.choose.group_probability import cross_fit
 from fairpatch.learn.problem import Grid
 from fairpatch.measure import Counts
-from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE
+from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 
 @pytest.fixture(scope="module")
@@ -155,3 +159,39 @@ def test_what_is_learned_for_follows_from_what_is_asked():
     assert Target(p_rule=0.8, equal_opportunity_difference=0.1).fairness == "demographic_parity"
     both = Target(demographic_parity_difference=0.1, predictive_equality_difference=0.1)
     assert both.fairness == "equalized_odds"
+
+
+def test_a_generator_of_names_is_not_read_away():
+    with pytest.raises(ValueError, match="exclude must be a list of columns"):
+        Target(p_rule=0.8, exclude=(name for name in ["age"]))
+    ordered = Target(p_rule=0.8, prefer=(name for name in ["accuracy", "changes"]))
+    assert ordered.prefer == ("accuracy", "changes")
+
+
+def test_what_is_undefined_for_a_candidate_is_stored_and_read_again(tmp_path):
+    """A group without anybody of label 1 has no TPR."""
+    random = np.random.default_rng(0)
+    s = random.integers(0, 2, 600)
+    X = random.normal(size=(600, 2)) + s[:, None]
+    y = np.where(s == 0, 0, random.integers(0, 2, 600))
+    grid = Grid.of((1.0, 10.0), (0.3,), (0.01,))
+    g = Commod(lambda X: 1 / (1 + np.exp(-X[:, 0])), target=Target(p_rule=0.1), grid=grid,
+               n_steps=40, splits=(0.5, 0.5, 0.0)).fit(X, y, sensitive_features=s)  # fmt: skip
+    record = g.frontier_.records()[0]
+    assert record.metrics["sensitive"]["equal_opportunity_difference"] is None
+    assert np.isnan(record.worst(TPR_GAP))
+    saved = load_frontier(save_frontier(g.frontier_, tmp_path / "frontier.json"))
+    assert saved.records[0] == record
+    assert "undefined" in table(saved.records, "all", [TPR_GAP]).text()
+    assert g.frontier_.pareto().any()
+
+
+def test_worst_is_worst_in_whatever_order(quick_fit):
+    g, *_ = quick_fit
+    record = g.frontier_.records()[0]
+    for order in (("a", "b"), ("b", "a")):
+        values = {"a": {"p_rule": 0.5}, "b": {"p_rule": None}}
+        mixed = replace(record, metrics={name: values[name] for name in order})
+        assert np.isnan(mixed.worst(P_RULE))
+    low = replace(record, metrics={"a": {"p_rule": 0.5}, "b": {"p_rule": 0.4}})
+    assert low.worst(P_RULE) == 0.4

@@ -121,3 +121,11 @@ def test_rows_with_weights_are_so_many_people():
         assert np.allclose(getattr(one, name), getattr(many, name)), name
     for metric in (P_RULE, RATE_DIFFERENCE, MISTREATMENT):
         assert np.allclose(metric.along(one), metric.along(many), equal_nan=True)
+
+
+@pytest.mark.parametrize("group", [[0, 0, 0], [-1, -1, -1]])
+def test_one_group_or_none_is_no_comparison(group):
+    dial = trace(np.array([0.5, -1.0, 2.0]), np.full(3, -1.0), np.array([0, 1, 0]), np.array(group))
+    for metric in (P_RULE, TPR_GAP, MISTREATMENT):
+        assert np.isnan(metric.along(dial)).all()
+        assert not metric.met(metric.along(dial), 0.5).any()

@@ -223,3 +223,26 @@ def test_a_tiny_group_is_named_as_the_reason(people):
     few.loc[few.index[:20], "group"] = "handful"
     with pytest.raises(TargetNotReachedError, match="fewer than 10 people here.*merge it"):
         fitted(few, Target(p_rule=0.99, max_changes=0.01))
+
+
+def test_advice_is_about_the_rest_of_the_target(people):
+    """With several limits, what is named must be had together with the others."""
+    target = Target(p_rule=0.8, disparate_mistreatment=0.01, max_changes=0.2)
+    with pytest.raises(TargetNotReachedError) as no:
+        fitted(people, target)
+    dm = re.search(r"best DM within the rest is ([\d.]+)", str(no.value))
+    assert dm
+    _, g = fitted(people, target.but(disparate_mistreatment=float(dm[1]) + 0.001))
+    assert g.choice_.metrics["group"]["p_rule"] >= 0.8
+    assert "no P-Rule can be had with the rest" in str(no.value)
+
+
+def test_advice_keeps_to_the_displacement_allowed(people):
+    few = Target(p_rule=0.8, max_changes=0.005, max_displacement=0.02)
+    with pytest.raises(TargetNotReachedError) as no:
+        fitted(people, few)
+    assert "max_changes=" not in str(no.value)
+    best = float(re.search(r"best P-Rule within the rest is ([\d.]+)", str(no.value))[1])
+    _, g = fitted(people, few.but(p_rule=best - 0.001))
+    assert g.choice_.displacement <= 0.02
+    assert g.choice_.change_rate <= 0.005

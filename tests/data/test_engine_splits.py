@@ -183,3 +183,31 @@ def test_weights_and_costs_are_refused_where_they_would_not_be_read(people):
                 on("duckdb", people), "y", sensitive_features="group", key="id",
                 **{name: np.ones(40_000)},
             )  # fmt: skip
+
+
+def test_one_class_lost_keys_and_arrays_are_refused(people):
+    connection = duckdb.connect()
+    connection.register("people", people)
+    fit = {"sensitive_features": "group", "key": "id"}
+    for label in (0, 1):
+        table = connection.sql(f"SELECT * REPLACE ({label} AS y) FROM people")
+        with pytest.raises(ValueError, match=f"no row of the table has 'y' = {1 - label}"):
+            Commod("score", target=Target(p_rule=0.7)).fit(table, "y", **fit)
+    table = connection.sql("SELECT * REPLACE (CASE WHEN id >= 100 THEN id END AS id) FROM people")
+    with pytest.raises(ValueError, match="100 rows have no 'id'"):
+        Commod("score", target=Target(p_rule=0.7)).fit(table, "y", **fit)
+    with pytest.raises(TypeError, match="must be names of its columns"):
+        Commod("score").fit(on("duckdb", people), "y", key="id", sensitive_features=np.zeros(9))
+
+
+def test_large_numbers_with_gaps_are_groups_like_any_other(people):
+    big = 2**53 + 1
+    connection = duckdb.connect()
+    connection.register("people", people)
+    table = connection.sql(
+        f'SELECT * REPLACE (CASE id % 3 WHEN 0 THEN {big} WHEN 1 THEN {big + 2} END AS "group") '
+        "FROM people"
+    )
+    (rows,) = splits_of(table).samples((0,), 4_000)
+    assert rows.s.values == ((big, big + 2),)
+    assert (rows.s.codes < 0).any()

@@ -20,7 +20,8 @@ from fairpatch.measure import (
     p_rule,
     tpr_gap,
 )
-from fairpatch.measure.rates import selection_rate
+from fairpatch.measure.metric import Metric
+from fairpatch.measure.rates import correct_rate, selection_rate, true_positive_rate
 
 
 def by_hand():
@@ -151,3 +152,19 @@ def test_each_gap_of_dm_has_half_of_the_error():
     assert found.low == pytest.approx(sum(h.low for h in halves))
     assert found.high == pytest.approx(sum(h.high for h in halves))
     assert found.value == pytest.approx(sum(h.value for h in halves))
+
+
+def test_bounds_are_claimed_only_for_rates_of_decisions():
+    random = np.random.default_rng(0)
+    counts = Counts.from_arrays(
+        decision=random.integers(0, 2, 100), y=random.integers(0, 2, 100),
+        sensitive_features=random.integers(0, 2, 100),
+    )  # fmt: skip
+    accuracies = Metric("accuracy_gap", "accuracy gap", "accuracy gap", "gap", (correct_rate,))
+    assert accuracies.of(counts).defined
+    assert accuracies.fewest(counts, 0.01) is None
+    assert accuracies.fewest_blind(np.full(100, 0.5), np.ones(100, bool), 0.01) is None
+    odd = Metric("odd", "odd", "odd", "gap", (selection_rate, true_positive_rate))
+    assert odd.fewest(counts, 0.01) is None
+    with pytest.raises(ValueError, match="a ratio is of one rate; there are 2"):
+        Metric("odd", "odd", "odd", "ratio", (selection_rate, true_positive_rate))

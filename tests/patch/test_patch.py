@@ -269,3 +269,11 @@ def test_what_ten_people_have_gets_a_weight_of_its_own(rows, weighed):
     assert (("gap", "missing", None) in found) == weighed
     assert (("flag", "value", None) in found) == weighed
     assert {("level", "level", "x"), ("gap", "value", None)} <= found
+
+
+def test_an_excluded_column_may_be_of_any_kind():
+    n = 40
+    frame = pl.DataFrame({"x": np.arange(n) % 7, "day": [date(2020, 1, 1)] * n})
+    assert [f.column.name for f in Encoder.fit(frame, exclude=["day"]).features] == ["x"]
+    with pytest.raises(TypeError, match="'day' is a date or time"):
+        Encoder.fit(frame)

@@ -20,6 +20,7 @@ from fairpatch.base import BaseModel
 from fairpatch.choose.target import Target
 from fairpatch.commod import Commod
 from fairpatch.data.engine_splits import EngineSplits, count_table
+from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.engines.partitions import apply_files
 from fairpatch.measure.counts import Counts
@@ -120,11 +121,16 @@ def _whole_fit(data: str, _: str, __: str) -> dict[str, float]:
     start = time.perf_counter()
     Commod("score", target=Target(p_rule=0.75), max_rows=g.max_rows, splits=(0.5, 0.5, 0.0)).fit(
         _joined(learn.X, select.X), np.append(learn.y, select.y),
-        sensitive_features=np.append(learn.s.codes, select.s.codes),
+        sensitive_features=np.append(_values(learn), _values(select)),
     )  # fmt: skip
     train = time.perf_counter() - start
     del count
     return {"fit": whole, "scan": scan, "train": train}
+
+
+def _values(rows: Rows) -> Any:
+    """Everybody's value of the one sensitive feature."""
+    return np.array([*rows.s.values[0], None], object)[rows.s.codes[:, 0]]
 
 
 def _joined(one: Any, two: Any) -> Any:

@@ -147,22 +147,10 @@ def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> 
     """
     dial = next(iter(frontier.dials[m].values()))
     if target.max_displacement is not None:
-        met = met[: _moved_little(frontier, m, dial.strength[met], target.max_displacement)]
+        met = met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
     if not len(met):
         return None
     return int(met[0] if target.prefer[0] == "changes" else met[dial.accuracy[met].argmax()])
-
-
-def _moved_little(frontier: Frontier, m: int, strength: Floats, most: float) -> int:
-    """How many of these strengths, in their order, move probabilities by at most so much."""
-    low, high = 0, len(strength)
-    while low < high:
-        middle = (low + high) // 2
-        if frontier.displacement(m, float(strength[middle])) <= most:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 def _option(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fairpatch.choose.candidates import Candidates, RatioLoss, train_candidates
 from fairpatch.choose.certificate import Certificate, certify
@@ -67,9 +68,9 @@ class Fitted:
     target: Target | None = None
     frontier: Frontier | None = None
     choice: Choice | None = None
-    fewest: Choice | None = None
-    """Meets the target with the fewest changes on the selection rows; the choice has more room
-    where only that could be certified."""
+    preferred: Choice | None = None
+    """What the target prefers on the selection rows; the choice has more room where only that
+    could be certified."""
     certificate: Certificate | None = None
     fresh: Fresh | None = None
     """The people who certified it: neither learned from nor chosen on."""
@@ -79,8 +80,15 @@ class Fitted:
     def fresh_rows(self, most: int | None = None) -> Rows:
         """The people who certified it, or at most so many of them."""
         if self.fresh is None:
-            raise ValueError("no rows were kept back to certify on: the last of the splits is 0")
+            raise ValueError(
+                "there are no people who certified this fit: the last of its splits is 0, or it "
+                "was stored and read again, which leaves them out"
+            )
         return self.fresh.sample(most)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the people: a stored model holds no row and no value of S."""
+        return {**vars(self), "fresh": None}
 
 
 def fit_target(
@@ -144,8 +152,8 @@ def certify_choice(
 
     The ladder was fixed on the selection rows, and is tested from its safest end until one fails
     (fixed-sequence testing): however many are tried, the chance of certifying a patch that violates
-    the target stays below 1 - confidence. If not even the safest is certified, the choice that
-    meets the target with the fewest changes stands, with its own verdict.
+    the target stays below 1 - confidence. If not even the safest is certified, the one that is
+    preferred on the selection rows stands, with its own verdict.
     """
     counts = fresh.count([_patch(candidates, choice) for choice in ladder])
     certificates = [certify(own, target) for own in counts]

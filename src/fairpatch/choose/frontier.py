@@ -37,13 +37,14 @@ class Record:
     accuracy: float
     change_rate: float
     concepts: int
-    metrics: dict[str, dict[str, float]]
-    """By sensitive feature, then by metric."""
+    metrics: dict[str, dict[str, float | None]]
+    """By sensitive feature, then by metric; None where it is undefined."""
 
     def worst(self, metric: Metric) -> float:
-        """The metric of the feature that is worst off."""
+        """The metric of the feature that is worst off; NaN where it is undefined for one."""
         values = [by_name[metric.name] for by_name in self.metrics.values()]
-        return min(values) if metric.at_least else max(values)
+        found = np.array([np.nan if v is None else v for v in values])
+        return float(found.min() if metric.at_least else found.max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,20 @@ class Frontier:
         moved = np.where(untouched(self.candidates.directions[m], f > 0), f, moved)
         return displacement(expit(f + t), expit(moved + t), self.weight)
 
+    def moved_little(self, m: int, strength: Floats, most: float) -> int:
+        """How many of these strengths, in their order, move probabilities by at most so much.
+
+        Displacement only grows along a dial.
+        """
+        low, high = 0, len(strength)
+        while low < high:
+            middle = (low + high) // 2
+            if self.displacement(m, float(strength[middle])) <= most:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
     def met(self, m: int, requirements: Sequence[Requirement]) -> Bools:
         """Along candidate m's dial: where all of these are met, for every feature."""
         kept = [r.met(r.along(dial)) for dial in self.dials[m].values() for r in requirements]
@@ -128,7 +143,7 @@ class Frontier:
                     concepts=int((W[m] != 0).any(-1).sum()),
                     metrics={
                         feature: {
-                            metric.name: float(metric.along(dial.only(k))[0]) for metric in METRICS
+                            metric.name: _known(metric.along(dial.only(k))[0]) for metric in METRICS
                         }
                         for feature, dial in by_feature.items()
                     },
@@ -179,6 +194,14 @@ class Frontier:
         return ~np.array(beaten)
 
 
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _shown(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"
+
+
 def table(records: Sequence[Record], title: str, asked: Sequence[Metric] = (P_RULE,)) -> Table:
     """Records of candidates for people to read, those with the fewest changes first."""
     features = list(records[0].metrics) if records else []
@@ -188,7 +211,7 @@ def table(records: Sequence[Record], title: str, asked: Sequence[Metric] = (P_RU
             str(r.model),
             f"{r.change_rate:.1%}",
             f"{r.accuracy:.3f}",
-            *(f"{r.metrics[feature][metric.name]:.3f}" for metric, feature in shown),
+            *(_shown(r.metrics[feature].get(metric.name)) for metric, feature in shown),
         ]
         for r in sorted(records, key=lambda r: r.change_rate)
     ]

@@ -1,6 +1,9 @@
 """Where no patch meets a target: what could be had instead, in each direction."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.target import Requirement, Target
@@ -26,11 +29,16 @@ def nearest(frontier: Frontier, target: Target) -> str:
             )
     advice = []
     cheapest = _fewest_changes(frontier, target)
-    if cheapest is not None:
+    if cheapest is not None and target.max_changes is not None:
         advice.append(f"with max_changes={_rounded_up(cheapest):g} it can be met")
     for requirement in target.fairness_requirements:
         best = _best(frontier, target, requirement)
-        advice.append(f"the best {requirement.metric.words} within the rest is {best:.3f}")
+        words = requirement.metric.words
+        advice.append(
+            f"no {words} can be had with the rest"
+            if best is None
+            else f"the best {words} within the rest is {best:.3f}"
+        )
     if target.max_columns is not None:
         advice.append("more columns may help")
     advice += _small_groups(frontier)
@@ -53,31 +61,38 @@ def _least_displacement(frontier: Frontier, target: Target) -> float | None:
 
 
 def _fewest_changes(frontier: Frontier, target: Target) -> float | None:
-    """With how few changes the groups' limits could be met."""
+    """With how few changes everything else of the target could be met."""
     found = []
     for m, by_feature in enumerate(frontier.dials):
-        met = np.flatnonzero(frontier.met(m, target.fairness_requirements))
-        if len(met):
-            found.append(float(next(iter(by_feature.values())).change_rate[met[0]]))
+        dial = next(iter(by_feature.values()))
+        met = _allowed(frontier, m, target, target.fairness_requirements)
+        found += dial.change_rate[met[:1]].tolist()
     return min(found, default=None)
 
 
-def _best(frontier: Frontier, target: Target, requirement: Requirement) -> float:
-    """The best value of a metric within the changes that are allowed; NaN where there is none."""
-    at_least = requirement.metric.at_least
-    best = np.nan
-    for by_feature in frontier.dials:
-        dials = list(by_feature.values())
-        values = np.array([requirement.along(dial) for dial in dials])
-        worst = values.min(0) if at_least else values.max(0)
-        allowed = ~np.isnan(worst)
-        if target.max_changes is not None:
-            allowed &= dials[0].change_rate <= target.max_changes
-        reach = worst[allowed]
-        if len(reach):
-            own = reach.max() if at_least else reach.min()
-            best = np.fmax(best, own) if at_least else np.fmin(best, own)
-    return float(best)
+def _best(frontier: Frontier, target: Target, asked: Requirement) -> float | None:
+    """The best value of one metric where everything else of the target is met; None if nowhere."""
+    rest = [r for r in target.requirements if r is not asked]
+    found = []
+    for m, by_feature in enumerate(frontier.dials):
+        met = _allowed(frontier, m, target, rest)
+        values = np.array([asked.along(dial)[met] for dial in by_feature.values()])
+        worst = values.min(0) if asked.metric.at_least else values.max(0)
+        found += worst[~np.isnan(worst)].tolist()
+    best = max if asked.metric.at_least else min
+    return best(found, default=None)
+
+
+def _allowed(
+    frontier: Frontier, m: int, target: Target, requirements: Sequence[Requirement]
+) -> NDArray[np.intp]:
+    """Along a candidate's dial: where these requirements and the displacement are kept."""
+    dial = next(iter(frontier.dials[m].values()))
+    kept = np.ones(len(dial.strength), bool)
+    met = np.flatnonzero(frontier.met(m, requirements) if requirements else kept)
+    if target.max_displacement is None:
+        return met
+    return met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
 
 
 def _small_groups(frontier: Frontier) -> list[str]:

@@ -36,15 +36,17 @@ def check_parameters(model: Any) -> None:
     check.names("exclude", model.exclude)
     check.a("target", model.target, Target, "Target(p_rule=0.8)")
     check.a("grid", model.grid, Grid, "Grid.of(fair=(1.0, 3.0))")
+    if not isinstance(model.splits, list | tuple | np.ndarray):
+        raise TypeError(f"splits must be three shares, as (0.5, 0.25, 0.25); got {model.splits!r}")
     defaults = {name: p.default for name, p in signature(type(model)).parameters.items()}
     for name, instead in INSTEAD.items():
         value = getattr(model, name)
-        if model.target is not None and value != defaults[name]:
+        if model.target is not None and value != defaults.get(name, value):
             raise ValueError(
                 f"{name}={value!r} is given beside a target, which replaces it: {instead}"
             )
     for name, value in (("grid", model.grid), ("splits", tuple(model.splits))):
-        if model.target is None and value != defaults[name]:
+        if model.target is None and value != defaults.get(name, value):
             raise ValueError(f"{name}={value!r} is for a target, and none is given")
 
 

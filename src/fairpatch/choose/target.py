@@ -13,9 +13,6 @@ from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric,
 
 Preference = Literal["changes", "accuracy"]
 
-TARGETS = tuple(metric for metric in METRICS if metric.targeted)
-"""What a target can limit between the groups."""
-
 
 @dataclass(frozen=True)
 class Requirement:
@@ -54,9 +51,11 @@ class Target:
     ----------
     p_rule : float, optional
         Lowest group's rate of decision 1 over the highest group's, at least.
-    demographic_parity_difference, equal_opportunity_difference, disparate_mistreatment : optional
-        Rate difference, TPR gap, TPR gap + FPR gap: at most. With several sensitive features,
-        every one of them must meet every limit. ``fairpatch.measure.METRICS`` has all of them.
+    demographic_parity_difference, equal_opportunity_difference : float, optional
+        Rate difference and TPR gap, at most.
+    predictive_equality_difference, disparate_mistreatment : float, optional
+        FPR gap, and TPR gap + FPR gap, at most. With several sensitive features, every one of them
+        must meet every limit. ``fairpatch.measure.METRICS`` has all metrics.
     max_changes : float, optional
         Share of decisions that may change, at most.
     max_displacement : float, optional
@@ -101,7 +100,7 @@ class Target:
         prefer: Sequence[Preference] = ("changes", "accuracy"),
         **limits: float | None,
     ) -> None:
-        known = {metric.name: metric for metric in TARGETS}
+        known = {metric.name: metric for metric in METRICS}
         for name in limits:
             if name not in known:
                 hint = check.did_you_mean(name, OPTIONS)
@@ -109,7 +108,7 @@ class Target:
         asked = [(metric, limits.get(name)) for name, metric in known.items()]
         found = [Requirement(metric, limit) for metric, limit in asked if limit is not None]
         if not found:
-            names = [metric.name for metric in TARGETS]
+            names = [metric.name for metric in METRICS]
             raise ValueError(f"a target needs {', '.join(names[:-1])} or {names[-1]}")
         if max_changes is not None:
             found.append(Requirement(CHANGES, max_changes))
@@ -121,9 +120,10 @@ class Target:
             check.whole("max_columns", max_columns, 1)
         check.one_of("direction", direction, DIRECTIONS)
         check.names("exclude", exclude)
-        if not isinstance(confidence, float) or not 0.5 < confidence < 1:
+        if not isinstance(confidence, check.NUMBERS) or not 0.5 < confidence < 1:
             raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")
-        if isinstance(prefer, str) or sorted(prefer) != ["accuracy", "changes"]:
+        order = (prefer,) if isinstance(prefer, str) else tuple(prefer)
+        if sorted(order) != ["accuracy", "changes"]:
             raise ValueError(
                 f"prefer must order 'changes' and 'accuracy', the more important first; "
                 f"got {prefer!r}"
@@ -131,7 +131,7 @@ class Target:
         fields = {
             "requirements": tuple(found), "max_displacement": max_displacement,
             "max_columns": max_columns, "direction": direction, "exclude": tuple(exclude),
-            "confidence": confidence, "prefer": tuple(prefer),
+            "confidence": confidence, "prefer": order,
         }  # fmt: skip
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -162,7 +162,7 @@ class Target:
 
     @property
     def fairness(self) -> Fairness:
-        """What the training works towards: parity, unless all that is asked is given y."""
+        """What the training works towards: parity, unless some limit is given y and no ratio is."""
         given_y = any(metric.given_y for metric in self.metrics)
         ratio = any(metric.at_least for metric in self.metrics)
         return "equalized_odds" if given_y and not ratio else "demographic_parity"
@@ -185,7 +185,7 @@ class Target:
         return f"Target({', '.join(f'{k}={v!r}' for k, v in given.items())})"
 
 
-LIMITS = (*(metric.name for metric in TARGETS), CHANGES.name)
+LIMITS = (*(metric.name for metric in METRICS), CHANGES.name)
 DEFAULTS: dict[str, Any] = dict.fromkeys(LIMITS) | {
     "max_displacement": None, "max_columns": None, "direction": "both", "exclude": (),
     "confidence": 0.95, "prefer": ("changes", "accuracy"),

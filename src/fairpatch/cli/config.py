@@ -30,7 +30,6 @@ if not TYPE_CHECKING:  # a limit for every metric that a target can ask for
     _limits = {
         m.name: (float | None, Field(None, description=f"{m.title}, {m.side} this"))
         for m in METRICS
-        if m.targeted
     }
     TargetOptions = create_model(
         "TargetOptions", __base__=TargetOptions, __doc__=TargetOptions.__doc__, **_limits
@@ -104,8 +103,12 @@ def read(path: Path | None, **options: Any) -> Config:
         return refuse(f"{path or 'the options'}: {problems}")
 
 
-def limits(given: list[str]) -> dict[str, Any]:
-    """What the command line asks of the target: NAME=VALUE, the names of the file."""
+def limits(given: list[str], taken: dict[str, Any]) -> dict[str, Any]:
+    """What the command line asks of the target: NAME=VALUE, the names of the file.
+
+    ``taken`` are those that flags of their own give.
+    """
+    taken = _given(taken)
     found = {}
     known = list(TargetOptions.model_fields)
     for entry in given:
@@ -115,8 +118,22 @@ def limits(given: list[str]) -> dict[str, Any]:
                 f"--target {entry}: expected NAME=VALUE, with one of {', '.join(known)}"
                 + did_you_mean(name, known)
             )
-        found[name] = need("yaml", extra="cli").safe_load(value)
-    return found
+        if name in found or name in taken:
+            refuse(f"--target {entry}: {name} is given twice")
+        found[name] = _value(entry, value)
+    return taken | found
+
+
+def _value(entry: str, text: str) -> Any:
+    """What stands behind the equals sign: a number, a word or a list."""
+    yaml = need("yaml", extra="cli")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = None
+    if value is None or isinstance(value, bool):
+        refuse(f"--target {entry}: expected a value such as 0.8 behind the equals sign")
+    return value
 
 
 def write(config: Config) -> str:

@@ -69,8 +69,10 @@ def run(
         config, data=data, label=label, positive=positive, score=score, model=model,
         sensitive=sensitive, exclude=exclude, ignore=ignore, key=key, cutoff=cutoff, seed=seed,
         trust_model=trust_model,
-        target={"p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
-                "direction": direction, **configs.limits(target or [])},
+        target=configs.limits(target or [], {
+            "p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
+            "direction": direction,
+        }),
     )  # fmt: skip
     if (out / "manifest.json").exists() and not force:
         refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
@@ -132,10 +134,10 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     run_folder.seal(out, {**about, "rows": g.fitted_.people, "certificate": word})
     if not quiet:
         note(str(g.choice_))
-        if g.choice_ != g.fewest_:
+        if g.choice_ != g.preferred_:
             note(
-                f"(A patch that changes {g.fewest_.change_rate:.1%} meets the target on the "
-                "selection rows too, but only this one, with more room, could be certified.)"
+                f"(A patch that changes {g.preferred_.change_rate:.1%} was preferred on the "
+                "selection rows, but only this one, with more room, could be certified.)"
             )
         note(str(g.certificate_))
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
@@ -155,5 +157,6 @@ def _fit(g: "Commod", table: Any, options: "Config") -> None:
 
     if options.score is None:
         refuse("--key fits inside the engine, where the base model must be a column: give --score")
-    table = nw.from_native(table).drop(*options.ignore).to_native()
+    ignored = [name for name in options.ignore if name != options.key]
+    table = nw.from_native(table).drop(*ignored).to_native()
     g.fit(table, options.label, sensitive_features=S, key=options.key)

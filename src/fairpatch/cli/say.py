@@ -14,6 +14,8 @@ def results_only() -> None:
 
     A solver's stray line at the end of a JSON text would make it unreadable.
     """
+    if sys.stdout is None or sys.stderr is None:  # closed by the caller
+        return
     sys.stdout.flush()
     own = os.dup(1)
     os.dup2(2, 1)

@@ -26,6 +26,8 @@ from fairpatch.patch import Patch, decision_expr
 
 PRIME = 2**31 - 1
 SPLIT, PLACE = "fairpatch_split", "fairpatch_place"
+LOST = 3
+"""In place of a split: a row without a key."""
 FEW = 1_000
 """A group with a label has at least so many rows in a sample, or all that there are."""
 Stratum = tuple[Any, ...]
@@ -62,9 +64,11 @@ class EngineSplits:
         shares: Shares, seed: int,
     ) -> "EngineSplits":  # fmt: skip
         """A table as a caller gives it: everything is the name of one of its columns."""
-        one = isinstance(sensitive_features, str)
-        features = [sensitive_features] if one else sensitive_features
-        if not all(isinstance(name, str) for name in (f, y, key, *(features or [None]))):
+        features = (
+            list(sensitive_features) if isinstance(sensitive_features, list | tuple)
+            else [sensitive_features]
+        )  # fmt: skip
+        if not all(isinstance(name, str) for name in (f, y, key, *features)):
             raise TypeError(
                 "for a table in an engine, the estimator, y, key and sensitive_features must be "
                 "names of its columns: Commod('score').fit(table, 'y', sensitive_features=['sex'], "
@@ -108,7 +112,9 @@ class EngineSplits:
         at = nw.col(PLACE)
         _, first, second, _ = self._edges
         split = nw.when(at < first).then(nw.lit(0)).otherwise(
-            nw.when(at < second).then(nw.lit(1)).otherwise(nw.lit(2))
+            nw.when(at < second).then(nw.lit(1)).otherwise(
+                nw.when(at >= second).then(nw.lit(2)).otherwise(nw.lit(LOST))
+            )
         )  # fmt: skip
         found = Counts.from_frame(
             self._placed.with_columns(split.alias(SPLIT)).to_native(),
@@ -116,6 +122,17 @@ class EngineSplits:
             sensitive_features=[*self.features, SPLIT],
             y=self.y,
         )
+        lost = found.where([group[-1] == LOST for group in found.groups]).total
+        if lost:
+            raise ValueError(
+                f"{lost:,} rows have no {self.key!r}: the key tells rows apart, so each needs one"
+            )
+        for label in (0, 1):
+            if not found.n[:, label].any():
+                raise ValueError(
+                    f"no row of the table has {self.y!r} = {label}: fairpatch needs labels of 2 "
+                    "classes, 0 and 1"
+                )
         learn, select, fresh = (
             found.where([group[-1] == k for group in found.groups]).by(*self.features)
             for k in range(3)
@@ -208,7 +225,8 @@ class EngineSplits:
 
     def _rows(self, found: Any, counts: Counts) -> Rows:
         y = found[self.y].to_numpy().astype(np.int64)
-        groups = Groups.of(found.select(*self.features).to_native())
+        # by lists: numpy has no whole numbers with gaps
+        groups = Groups.of({n: np.array(found[n].to_list(), object) for n in self.features})
         joint, code = groups.joint
         taken = np.zeros((len(joint), 2))
         np.add.at(taken, (code, y), 1)

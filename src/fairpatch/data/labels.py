@@ -32,7 +32,7 @@ def read_labels(y: Any, expected: Any = None) -> tuple[NDArray[Any], Ints]:
 
 def labels_of(y: Any, classes: NDArray[Any]) -> Ints:
     """Labels of known classes as 0 and 1; another one is refused, and so is a gap."""
-    values = np.asarray(y)
+    values = column_or_1d(y, warn=True)
     strange = sorted({str(v) for v in values[~np.isin(values, classes)]})
     if strange:
         raise ValueError(

@@ -47,6 +47,11 @@ class Rows:
         if groups is not None and len(groups) != n:
             names = ", ".join(map(repr, groups.features))
             raise ValueError(f"sensitive feature {names} has {len(groups)} rows, X has {n}")
+        for name, given in (("sample_weight", sample_weight), ("change_cost", change_cost)):
+            if given is not None and len(given) != n:
+                raise ValueError(
+                    f"{name} must be {n} finite numbers, one for each row of X; got {len(given)}"
+                )
         return cls(X, y, groups, f_logit, sample_weight, change_cost)
 
     def __len__(self) -> int:
@@ -99,7 +104,8 @@ class Rows:
 
 def check_shares(shares: Shares) -> None:
     """Say what is wrong with splits."""
-    if len(shares) != 3 or min(shares) < 0 or 0 in shares[:2] or abs(sum(shares) - 1) > 1e-9:
+    three = len(shares) == 3 and np.isfinite(np.asarray(shares, np.float64)).all()
+    if not three or min(shares) < 0 or 0 in shares[:2] or abs(sum(shares) - 1) > 1e-9:
         raise ValueError(
             f"splits must be three shares that sum to 1, the first two above 0; got {shares!r}"
         )

@@ -21,8 +21,9 @@ from fairpatch.measure.direction import Direction, may_demote, may_promote
 Whole = NDArray[Any]
 """Whole numbers of any size: products of counts outgrow 64 bits, so they are Python's own."""
 NODES = 2_000
-LIMIT = 1
-"""Places that the integer program looks at, at most, and its status where that was not enough."""
+"""Places that the integer program looks at, at most."""
+STOPPED = 1
+"""Its status where that was not enough."""
 EVERYBODY: Bools = np.full((3, 2, 2), True)
 """All cells (y, decision of f, decision of g)."""
 
@@ -125,7 +126,7 @@ def fewest_for_gaps(counts: Counts, e: float, *, direction: Direction = "both") 
     # then people may be broken too. That needs no more changes, so it is a bound all the same.
     whole = lot == 1
     first = solve(flips, whole=whole)
-    if first.status == LIMIT:
+    if first.status == STOPPED:
         whole, first = False, solve(flips, whole=False)
     if first.x is None:
         return None

@@ -68,8 +68,10 @@ class Metric:
     """What is compared between the groups."""
     audited_as: str = field(default="", compare=False)
     """Its name in an audit's data, where that is not ``name``."""
-    targeted: bool = field(default=True, compare=False)
-    """Whether a target can ask for it."""
+
+    def __post_init__(self) -> None:
+        if self.how == "ratio" and len(self.rates) != 1:
+            raise ValueError(f"{self.name}: a ratio is of one rate; there are {len(self.rates)}")
 
     @property
     def key(self) -> str:
@@ -143,6 +145,8 @@ class Metric:
 
     def along(self, steps: Steps) -> Floats:
         """Its value at every step of a dial; NaN where it is undefined."""
+        if len(steps.size) < 2:  # nobody to compare with
+            return np.full(len(steps.changed), np.nan)
         found = [self._apart(rate("g").along(steps.positive, steps.size)) for rate in self.rates]
         return np.asarray(np.sum(found, axis=0))
 
@@ -167,7 +171,8 @@ class Metric:
     ) -> Bound | None:
         """The fewest changes of f's decisions that keep a limit, if S were known (METHOD 6).
 
-        None where no changes do, or where a group has nobody of the label that it compares.
+        None where no changes do, where a group has nobody of the label that it compares, and for
+        rates of anything but decision 1: what a change does to those is not worked out.
 
         >>> counts = Counts.from_arrays(
         ...     decision=[1] * 6 + [0] * 4 + [1] * 2 + [0] * 8,
@@ -177,12 +182,19 @@ class Metric:
         """
         counts = counts.known()
         rates = [rate("f") for rate in self.rates]
-        if any(_not_comparable(counts, rate) for rate in rates):
+        if any(_not_comparable(counts, rate) for rate in rates) or not self._of_decisions:
             return None
         if len(rates) > 1:
             return fewest_for_gaps(counts, limit, direction=direction)
         bound = fewest_for_ratio if self.how == "ratio" else fewest_for_gap
         return bound(counts, limit, among=rates[0].among, direction=direction)
+
+    @property
+    def _of_decisions(self) -> bool:
+        """Whether it compares rates of decision 1: one of them, or those of both labels."""
+        if len(self.rates) > 1:
+            return set(self.rates) == {true_positive_rate, false_positive_rate}
+        return self.rates[0] in (selection_rate, true_positive_rate, false_positive_rate)
 
     def fewest_blind(
         self,
@@ -194,7 +206,7 @@ class Metric:
         weight: Floats | None = None,
     ) -> float | None:
         """The same for two groups without reading S, q = P(S|x), as a share; None if not known."""
-        if self.given_y:
+        if self.rates != (selection_rate,):
             return None
         tau, slack = (limit, 0.0) if self.how == "ratio" else (1.0, limit)
         return fewest_blind(q, decided, tau, slack=slack, direction=direction, weight=weight)

@@ -1,5 +1,6 @@
 """Columns of whatever X is, as numpy: of a frame by name, of an array by position."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,11 +44,19 @@ class Columns:
             return list(self.frame.columns)
         return [f"x{j}" for j in range(self.array.shape[1])]
 
-    def described(self) -> list[Column]:
-        """The columns with their kinds; a kind that cannot be read is refused with advice."""
+    def described(self, exclude: Collection[str] = ()) -> list[Column]:
+        """The columns with their kinds; a kind that cannot be read is refused with advice.
+
+        Those that are excluded may be of any kind.
+        """
         if self.array is not None:
-            return [Column(name=n, kind="number", position=j) for j, n in enumerate(self.names)]
-        return [Column(name=n, kind=_kind(n, self.frame[n].dtype)) for n in self.names]
+            found = [Column(name=n, kind="number", position=j) for j, n in enumerate(self.names)]
+            return [column for column in found if column.name not in exclude]
+        return [
+            Column(name=n, kind=_kind(n, self.frame[n].dtype))
+            for n in self.names
+            if n not in exclude
+        ]
 
     def values(self, column: Column) -> NDArray[Any]:
         """One column: float64 with NaN for a gap, or plain values with None."""

@@ -50,9 +50,8 @@ class Encoder:
         if unknown:
             raise ValueError(f"exclude names columns that X does not have: {unknown}")
         features: list[Feature] = []
-        for column in held.described():
-            if column.name not in exclude:
-                features += _features(column, held.values(column))
+        for column in held.described(exclude):
+            features += _features(column, held.values(column))
         if not features:
             raise ValueError(
                 "no column is left for the patch to read: all are excluded or constant"

@@ -49,12 +49,14 @@ class FrontierDisplay:
         """Take the figures of one sensitive feature, and the bounds on the same rows."""
         records, metric = frontier.records(), frontier.asked[0]
         feature = feature or next(iter(records[0].metrics))
-        fairness = np.array([r.metrics[feature][metric.name] for r in records])
+        values = [r.metrics[feature][metric.name] for r in records]
+        fairness = np.array([np.nan if v is None else v for v in values])
         counts, q = frontier.counts.by(feature), frontier.q.get(feature)
         limits = np.linspace(0.05, 0.99, STEPS)
         if not metric.at_least:  # from nearly equal to as unequal as f is
             widest = metric.of(counts, model="f").value or 1.0
-            limits = np.linspace(widest / STEPS, widest, STEPS)
+            steps = STEPS // (1 if len(metric.rates) == 1 else 4)  # the sum of gaps takes longer
+            limits = np.linspace(widest / steps, widest, steps)
         bounds = [metric.fewest(counts, limit) for limit in limits]
         known = np.array([np.nan if b is None else b.change_rate for b in bounds])
         blind = None

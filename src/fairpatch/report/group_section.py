@@ -9,8 +9,8 @@ from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
 from fairpatch.explain import change_audit
 from fairpatch.measure.floor import MIN_PEOPLE, too_few
+from fairpatch.report.figures import coarse, figure_data
 from fairpatch.report.place_section import leaves
-from fairpatch.report.plain import coarse, plain
 from fairpatch.report.suppress import hidden
 
 
@@ -45,7 +45,7 @@ def group_section(
                 **{
                     f"rate_{when}": coarse(rate, sizes[i])
                     if hide_up[i] or hide_down[i] or rare[i]
-                    else plain(rate, digits=2)
+                    else figure_data(rate, digits=2)
                     for when, rate in rates.items()
                 },
                 **{
@@ -68,7 +68,7 @@ def group_section(
             {
                 "what": s.what,
                 "people": None if hide else s.people,
-                "outcome_rate": None if hide or hide_too else plain(s.outcome_rate, digits=2),
+                "outcome_rate": None if hide or hide_too else figure_data(s.outcome_rate, digits=2),
             }
             for s, hide, hide_too in zip(swap, hide_swap, hide_rate, strict=True)
         ],

@@ -10,7 +10,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.explain import ChangeTree, ConceptView, Segment, f1_by_depth
 from fairpatch.explain.change_tree import Leaf
 from fairpatch.measure.floor import MIN_PEOPLE
-from fairpatch.report.plain import plain
+from fairpatch.report.figures import figure_data
 from fairpatch.report.suppress import hidden
 
 
@@ -26,8 +26,8 @@ def segment_section(segment: Segment, views: Sequence[ConceptView]) -> dict[str,
         "where": str(segment),
         "towards_change": segment.towards_change,
         "people": None if segment.people < MIN_PEOPLE else segment.people,
-        "inside": None if hide else plain(segment.inside),
-        "outside": None if hide else plain(segment.outside),
+        "inside": None if hide else figure_data(segment.inside),
+        "outside": None if hide else figure_data(segment.outside),
     }
 
 

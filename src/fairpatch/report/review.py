@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fairpatch import _checks as check
 from fairpatch._extras import need
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.target import Target
@@ -151,7 +152,7 @@ def review(
     target: Target | None = None,
     fitted: Fitted | None = None,
     exclude: Collection[str] = (),
-    refits: int = 5,
+    refits: int | None = None,
     reasons_for: Sequence[int] = (),
 ) -> Review:
     """Review a patched model on rows that it has not seen.
@@ -161,10 +162,14 @@ def review(
     target : what was asked for, where that is not known from ``fitted``.
     fitted : the fit, for its certificate and frontier, and for learning again.
     exclude : columns that the patch was not to read.
-    refits : how often to learn again on bootstraps, to see whether the same people change.
+    refits : how often to learn again on bootstraps, to see whether the same people change: 5 times
+        where ``fitted`` is given, without it never.
     reasons_for : numbers of rows whose reasons to include; none by default, as a review holds no
         data of a person unless it is asked for.
     """
+    check.a("model", model, PatchedModel, "Commod(...).fit(...).patched_")
+    if refits is None:
+        refits = 0 if fitted is None else 5
     summary = summarize(
         model,
         model.rows(X, y, sensitive_features),

@@ -30,9 +30,9 @@ from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
+from fairpatch.report.figures import figure_data
 from fairpatch.report.group_section import group_section
 from fairpatch.report.place_section import segment_section, tree_section
-from fairpatch.report.plain import plain
 from fairpatch.report.score_section import dial_section, score_section
 from fairpatch.report.suppress import hidden
 
@@ -121,8 +121,8 @@ def summarize(
 
 def _encoder(model: PatchedModel, rows: Rows, exclude: Collection[str]) -> Encoder:
     """Of all columns that a patch could have read, where the fit itself is not at hand."""
-    names = [column for column in (model.base.score_column, *exclude) if column is not None]
-    return Encoder.fit(rows.X, exclude=[n for n in names if n in Columns.of(rows.X).names])
+    hidden = {model.base.score_column or "", *exclude, *rows.s.features}
+    return Encoder.fit(rows.X, exclude=hidden & set(Columns.of(rows.X).names))
 
 
 def _asked(patch: Patch, target: Target | None, exclude: Collection[str]) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _asked(patch: Patch, target: Target | None, exclude: Collection[str]) -> dic
             "text": str(target),
             "direction": target.direction,
             "confidence": target.confidence,
-            "exclude": list(target.exclude),
+            "exclude": list(dict.fromkeys([*exclude, *target.exclude])),
         }
     own = patch.provenance.settings
     lambdas = [k for k in ("lambda_fair", "lambda_ratio", "lambda_concepts") if k in own]
@@ -161,7 +161,7 @@ def _moves(before: Bools, after: Bools) -> dict[str, Any]:
 
 
 def _pair(metric: Any, counts: Counts) -> dict[str, Any]:
-    return {"before": plain(metric(counts, model="f")), "after": plain(metric(counts))}
+    return {"before": figure_data(metric(counts, model="f")), "after": figure_data(metric(counts))}
 
 
 def _requirements(large: dict[str, Counts], target: Target | None) -> list[dict[str, Any]]:
@@ -195,7 +195,7 @@ def certificate_data(certificate: Certificate | None) -> dict[str, Any] | None:
                 "requirement": str(v.requirement),
                 "feature": v.feature,
                 "word": v.word,
-                "estimate": plain(v.estimate),
+                "estimate": figure_data(v.estimate),
                 "people": v.people,
                 "people_needed": v.people_needed,
             }

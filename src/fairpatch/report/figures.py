@@ -6,7 +6,7 @@ from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.floor import MIN_PEOPLE
 
 
-def plain(estimate: Estimate, digits: int = 6) -> dict[str, Any]:
+def figure_data(estimate: Estimate, digits: int = 6) -> dict[str, Any]:
     """Value, limits, and why there are none."""
     numbers = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
     return {
@@ -18,6 +18,6 @@ def plain(estimate: Estimate, digits: int = 6) -> dict[str, Any]:
 def coarse(rate: Estimate, people: int) -> dict[str, Any]:
     """A rate to the nearest ten people, so that it tells no smaller count; without an interval."""
     if rate.value is None:
-        return plain(rate)
+        return figure_data(rate)
     step = max(MIN_PEOPLE / people, 0.01)
-    return plain(Estimate(min(1.0, round(rate.value / step) * step)), digits=3)
+    return figure_data(Estimate(min(1.0, round(rate.value / step) * step)), digits=3)
