@@ -153,3 +153,13 @@ def test_a_review_without_the_fit_reads_no_s_and_learns_nothing_again(people, f)
         review(f, people, y, sensitive_features=s)
     with pytest.raises(TypeError, match="base must be a BaseModel"):
         PatchedModel(f, patch_on())
+
+
+def test_where_no_concept_pushed_there_is_no_reason(people, f):
+    """Everybody is turned round by the offset alone."""
+    turned = patch_on().model_copy(update={"offset": -2.0, "concepts": (
+        Concept(name="none", weight=1.0, intercept=0.5, numbers=[]),
+    )})  # fmt: skip
+    found = PatchedModel(BaseModel(f), turned).apply(people, with_reason=True)
+    assert found[CHANGED].all()
+    assert found[REASON].isna().all()

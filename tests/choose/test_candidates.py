@@ -61,3 +61,18 @@ def test_matrices_and_patches_decide_alike():
     moved = candidates.importance()
     assert set(moved) == {"x0", "x1", "x2"}
     assert all(v >= 0 for v in moved.values())
+
+
+def test_a_patch_has_the_candidates_cut_off_and_its_concepts_by_importance():
+    candidates = train_candidates(rows(), GRID, SETTINGS, cutoff=0.3)
+    patch = candidates.patch(1)
+    assert patch.cutoff == 0.3
+    assert [c.name for c in patch.concepts] == [
+        f"concept {i + 1}" for i in range(len(patch.concepts))
+    ]
+    weights = [abs(c.weight) for c in patch.concepts]
+    assert weights == sorted(weights, reverse=True)
+    assert len(weights) > 1
+    assert patch.provenance.training_rows == 400
+    assert patch.provenance.sensitive_features == ("sensitive",)
+    assert set(patch.provenance.versions) == {"python", "fairpatch", "numpy", "torch"}

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from fairpatch import Commod, Target
+from fairpatch.choose.certificate import certify
 from fairpatch.choose.choice import fewest
 from fairpatch.choose.frontier import table
 from fairpatch.choose.frontier_file import load_frontier, save_frontier
 from fairpatch.choose.group_probability import cross_fit
 from fairpatch.learn.problem import Grid
 from fairpatch.measure import Counts
-from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE, TPR_GAP
+from fairpatch.measure.bounds import Bound
+from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 
 @pytest.fixture(scope="module")
@@ -195,3 +197,74 @@ def test_worst_is_worst_in_whatever_order(quick_fit):
         assert np.isnan(mixed.worst(P_RULE))
     low = replace(record, metrics={"a": {"p_rule": 0.5}, "b": {"p_rule": 0.4}})
     assert low.worst(P_RULE) == 0.4
+
+
+def test_under_a_ceiling_less_is_better(quick_fit):
+    frontier = replace(quick_fit[0].frontier_, asked=(MISTREATMENT,))
+    points = [(-r.worst(MISTREATMENT), r.accuracy, -r.change_rate) for r in frontier.records()]
+    for i, (own, kept) in enumerate(zip(points, frontier.pareto(), strict=True)):
+        beaten = any(
+            all(a >= b for a, b in zip(other, own, strict=True)) and other != own
+            for other in points
+        )
+        assert kept == (not beaten and own not in points[:i])
+
+
+def test_a_frontier_in_words_as_a_table_and_as_a_frame(quick_fit):
+    g, *_ = quick_fit
+    frontier, kept = g.frontier_, int(g.frontier_.pareto().sum())
+    assert str(frontier) == f"Frontier of 18 candidates, {kept} of them beaten by none"
+    assert str(frontier) in frontier._repr_html_()
+    records = [replace(r, change_rate=r.model / 100) for r in frontier.records()]
+    lines = table(records[::-1], "All", [P_RULE, MISTREATMENT]).text().splitlines()
+    assert lines[0] == "All"
+    assert lines[1].split("  ")[-2:] == ["P-Rule, group", "DM, group"]
+    first = records[0]
+    assert lines[2].split() == [
+        str(first.model), f"{first.change_rate:.1%}", f"{first.accuracy:.3f}",
+        f"{first.metrics['group']['p_rule']:.3f}",
+        f"{first.metrics['group']['disparate_mistreatment']:.3f}",
+    ]  # fmt: skip
+    assert len(lines) == 20
+    frame = frontier.frame()
+    assert frame["pareto"].sum() == kept
+    assert frame["model"].tolist() == list(range(18))
+    own = [r.metrics["group"]["p_rule"] for r in frontier.records()]
+    assert frame["p_rule group"].tolist() == own
+
+
+def test_a_certificate_in_words():
+    counts = Counts.from_arrays(
+        decision=[1] * 45 + [0] * 55 + [1] * 50 + [0] * 50, y=[0, 1] * 100,
+        sensitive_features={"sex": ["a"] * 100 + ["b"] * 100},
+    )  # fmt: skip
+    target = Target(p_rule=0.8, max_changes=0.1)
+    found = certify(counts, target)
+    assert tuple(v.requirement for v in found.verdicts) == target.requirements
+    low, high = P_RULE.of(counts, confidence=0.9).low, P_RULE.of(counts, confidence=0.9).high
+    assert str(found).splitlines() == [
+        "Certificate at 95%: too few data",
+        "  requirement                      feature       verdict     measured [limits]  people  "
+        "people needed",
+        f"  P-Rule at least 0.8                  sex  too few data  0.900 [{low:.3f}, {high:.3f}]"
+        f"     200          {found.verdicts[0].people_needed:,}",
+        "  changed decisions at most 0.1  everybody     certified  0.000 [0.000, 0.015]     200",
+    ]
+    assert "<strong>Certificate at 95%: too few data</strong>" in found._repr_html_()
+
+
+def test_a_choice_in_words(quick_fit):
+    choice = replace(
+        quick_fit[0].choice_, metrics={"sex": {"p_rule": 0.81}, "race": {"p_rule": 0.9}},
+        change_rate=0.034, accuracy=0.9, displacement=0.05, blind=None,
+        bound=Bound(2, 100, (2, 0), (0, 0)),
+    )  # fmt: skip
+    assert str(choice) == (
+        "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change; no method could meet the "
+        "target with fewer than 2.0%. Accuracy 0.900, displacement 0.050."
+    )
+    assert str(replace(choice, bound=None, blind=0.03)) == (
+        "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change, and about 3.0% are to be "
+        "expected at best without reading S. Accuracy 0.900, displacement 0.050."
+    )
+    assert choice._repr_html_() == f"<p>{choice}</p>"

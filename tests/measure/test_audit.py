@@ -129,3 +129,27 @@ def test_ten_people_are_shown_and_compared_nine_are_not(people, shown):
     assert ("small" in comparison.compared.group_names) == shown
     assert (comparison.n_hidden == 0) == shown
     assert ("small" in str(found)) == shown
+
+
+def test_the_whole_audit_as_text():
+    s = {"sex": ["f"] * 20 + ["m"] * 30 + ["x"] * 3}
+    p = np.array([0.9] * 5 + [0.1] * 15 + [0.9] * 15 + [0.1] * 15 + [0.9] * 3)
+    found = audit(p[:, None], (p > 0.5).astype(int), sensitive_features=s, estimator=lambda X: X)
+    lines = str(found).splitlines()
+    assert lines[0] == (
+        "Audit of 53 people; 1 is decided above 0.5; favourable outcome: decision 1"
+    )
+    assert lines[5:11] == [
+        "By sex",
+        "  group    people  y = 1  decision 1    TPR    FPR  accuracy",
+        "  f      withheld  0.250       0.250  1.000  0.000     1.000",
+        "  m            30  0.500       0.500  1.000  0.000     1.000",
+        "  TPR and FPR: share that gets decision 1 of those with y = 1, and of those with y = 0.",
+        "  1 group of fewer than 10 people is not shown and not compared.",
+    ]
+    assert lines[11] == "Between the groups of sex"
+    assert lines[13].split() == ["P-Rule", "(lowest", "rate", "/", "highest)", "0.500",
+                                 *lines[13].split()[6:]]  # fmt: skip
+    harm = audit(p[:, None], sensitive_features=s, estimator=lambda X: X, favourable=0)
+    assert "favourable outcome: decision 0" in str(harm)
+    assert "Undefined: group 'f': there are no rows with y = 0." in str(harm)

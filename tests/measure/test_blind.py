@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from fairpatch.measure.blind import bayes_changes, fewest_blind, helpfulness
+from fairpatch.measure.blind import (
+    bayes_changes,
+    bayes_multiplier,
+    fewest_blind,
+    helpfulness,
+)
 
 
 def instance(seed, n=40):
@@ -109,3 +114,12 @@ def test_a_weight_of_three_is_three_people():
     assert np.allclose(
         np.repeat(one, times), helpfulness(*(np.repeat(a, times) for a in (q, decided)), 0.9)
     )
+
+
+def test_a_target_that_is_just_met_needs_no_push():
+    """Two alike groups at tau = 1: the deficit is exactly 0."""
+    q, decided = np.array([0.0, 0.0, 1.0, 1.0]), np.array([True, False, True, False])
+    eta = np.where(decided, 0.9, 0.1)
+    assert bayes_multiplier(q, eta, decided, 1.0, lambda_ratio=1.0) == 0.0
+    assert not bayes_changes(q, eta, decided, 1.0, lambda_ratio=1.0).any()
+    assert fewest_blind(q, decided, 1.0) == 0.0

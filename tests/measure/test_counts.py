@@ -1,6 +1,7 @@
 """The table of counts: filled by arrays and by every engine alike, and parts add up."""
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -183,3 +184,22 @@ def test_names_of_groups_are_always_different():
         decision=[0, 1], sensitive_features={"a": np.array(["1", 1], dtype=object)}
     )
     assert len(set(counts.group_names)) == 2
+
+
+def test_several_patches_of_one_scan_and_what_counts_say_of_themselves():
+    frame = pd.DataFrame({"f": [1, 0, 1, 0], "a": [1, 1, 1, 0], "b": [0, 0, 1, 0],
+                          "y": [1, 0, 1, 0], "s": list("mmff")})  # fmt: skip
+    each = Counts.from_frame_each(
+        frame, decision="f", new_decisions=[nw.col("a"), nw.col("b")], sensitive_features=["s"],
+        y="y",
+    )  # fmt: skip
+    for counts, column in zip(each, "ab", strict=True):
+        assert counts == Counts.from_arrays(
+            decision=frame["f"], new_decision=frame[column], y=frame["y"],
+            sensitive_features=frame[["s"]],
+        )  # fmt: skip
+    (unlabelled,) = Counts.from_frame_each(
+        frame, decision="f", new_decisions=[nw.col("a")], sensitive_features=["s"]
+    )
+    assert unlabelled.n[:, 2].sum() == 4
+    assert repr(each[0]) == "Counts(4 rows, 2 groups of ['s'])"

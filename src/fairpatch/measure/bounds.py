@@ -64,22 +64,22 @@ def fewest_for_ratio(
         return t * c, c
 
     largest = int(counts.known().among(among).sizes.max(initial=1))
-    return _sweep(counts, among, [band], direction, least=Fraction(1, largest))
+    return _sweep(counts, among, band, direction, least=Fraction(1, largest))
 
 
 def fewest_for_gap(
     counts: Counts, e: float, *, among: Bools = EVERYBODY, direction: Direction = "both"
 ) -> Bound | None:
-    """Fewest changes to a largest difference of rates of at most e, among some people."""
+    """Fewest changes to a largest difference of rates of at most e, among some people.
+
+    The highest rate c is some group's, and every group must end between c - e and c.
+    """
     t = _fraction(e)
 
-    def from_below(c: Whole) -> tuple[Whole, Whole]:
-        return c, c + t
-
-    def from_above(c: Whole) -> tuple[Whole, Whole]:
+    def band(c: Whole) -> tuple[Whole, Whole]:
         return c - t, c
 
-    return _sweep(counts, among, [from_below, from_above], direction, least=Fraction(0))
+    return _sweep(counts, among, band, direction, least=Fraction(0))
 
 
 def fewest_for_gaps(counts: Counts, e: float, *, direction: Direction = "both") -> Bound | None:
@@ -159,7 +159,7 @@ Band = Callable[[Any], tuple[Any, Any]]
 
 
 def _sweep(
-    everybody: Counts, among: Bools, bands: list[Band], direction: Direction, *, least: Fraction
+    everybody: Counts, among: Bools, band: Band, direction: Direction, *, least: Fraction
 ) -> Bound | None:
     """The cheapest way to bring every group's positives g into a band, most correct among those."""
     counts = everybody.known().among(among)
@@ -169,21 +169,20 @@ def _sweep(
         raise ValueError("a group has nobody to compare, so its rate is undefined")
     up, down = may_promote(direction), may_demote(direction)
     best: tuple[int, int, Whole, Whole] | None = None
-    for band in bands:
-        for c in _rates(n, g, band, up=up, down=down, least=least):
-            below, above = band(c)
-            low = -(-below.numerator * n // below.denominator)
-            high = above.numerator * n // above.denominator
-            if (low > high).any() or (low > n).any():
-                continue
-            promote, demote = np.maximum(0, low - g), np.maximum(0, g - high)
-            if (not up and promote.any()) or (not down and demote.any()):
-                continue
-            changes = int((promote + demote).sum())
-            if best is None or changes <= best[0]:
-                correct = _correct(counts, promote, demote)
-                if best is None or (changes, -correct) < (best[0], -best[1]):
-                    best = changes, correct, promote, demote
+    for c in _rates(n, g, band, up=up, down=down, least=least):
+        below, above = band(c)
+        low = -(-below.numerator * n // below.denominator)
+        high = above.numerator * n // above.denominator
+        if (low > high).any() or (low > n).any():
+            continue
+        promote, demote = np.maximum(0, low - g), np.maximum(0, g - high)
+        if (not up and promote.any()) or (not down and demote.any()):
+            continue
+        changes = int((promote + demote).sum())
+        if best is None or changes <= best[0]:
+            correct = _correct(counts, promote, demote)
+            if best is None or (changes, -correct) < (best[0], -best[1]):
+                best = changes, correct, promote, demote
     if best is None:
         return None
     changes, correct, promote, demote = best

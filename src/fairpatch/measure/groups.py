@@ -160,4 +160,4 @@ def _named_columns(sensitive_features: Any) -> dict[str, NDArray[Any]]:
 def _from_array(array: NDArray[Any]) -> dict[str, NDArray[Any]]:
     if array.ndim == 2 and array.shape[1] != 1:
         return {f"sensitive_{j}": array[:, j] for j in range(array.shape[1])}
-    return {"sensitive": array.reshape(len(array), -1)[:, 0] if array.ndim else array}
+    return {"sensitive": array[:, 0] if array.ndim == 2 else array}
