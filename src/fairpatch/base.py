@@ -99,7 +99,7 @@ class BaseModel:
         return np.where((p < self.cutoff) & (values >= 0), -np.finfo(float).eps, values)
 
     def scores(self, X: Any) -> Floats:
-        """P = f(x), one probability a row."""
+        """p = f(x), one probability a row."""
         margin = _margin(self.estimator)
         return self._probabilities(X) if margin is None else expit(_floats(margin(X)))
 
@@ -108,7 +108,7 @@ class BaseModel:
         return self.logits(X) > 0
 
     def decision_expr(self) -> nw.Expr:
-        """P > t as an expression over a table that has the score column; null where p is."""
+        """p > t as an expression over a table that has the score column; null where p is."""
         if self.score_column is None:
             raise TypeError(
                 "a table in an engine needs f as the name of its score column, "

@@ -21,12 +21,12 @@ class Sample:
 
     @cached_property
     def f_logit(self) -> Floats:
-        """F's log-odds."""
+        """f's log-odds."""
         return self.f.logits(self.X)
 
     @cached_property
     def f_score(self) -> Floats:
-        """F's probabilities."""
+        """f's probabilities."""
         return self.f.scores(self.X)
 
     def encoded(self, encoder: Encoder) -> Floats:

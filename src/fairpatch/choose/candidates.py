@@ -62,7 +62,7 @@ class Candidates:
         return found
 
     def ratio(self, X: Any) -> Floats:
-        """R of every row by every model: (M, rows)."""
+        """r of every row by every model: (M, rows)."""
         weights = np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)
         return np.asarray(1.0 + self.ratios.a + weights @ self.encoder.transform(X).T)
 

@@ -24,7 +24,7 @@ class Rows:
     y: Ints
     groups: Groups | None = None
     f_logit: Floats | None = None
-    """F's log-odds against its cut-off, once f has been asked."""
+    """f's log-odds against its cut-off, once f has been asked."""
     sample_weight: Any = None
     change_cost: Any = None
     """What a changed decision costs in each row, relative to the others."""
@@ -66,7 +66,7 @@ class Rows:
 
     @property
     def f(self) -> Floats:
-        """F's log-odds, where f must have been asked."""
+        """f's log-odds, where f must have been asked."""
         if self.f_logit is None:
             raise ValueError("the base model has not been asked about these rows yet")
         return self.f_logit

@@ -136,7 +136,7 @@ def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str
 
 
 def _score(graph: Graph, patch: Patch, f_logit: str, approved: str, ratio: str) -> None:
-    """G = sigmoid(r f_logit + logit t), f's own where the direction leaves a person alone."""
+    """g = sigmoid(r f_logit + logit t), f's own where the direction leaves a person alone."""
     moved = graph.node("Mul", [ratio, f_logit])
     if not may_demote(patch.direction):
         moved = graph.node("Where", [approved, f_logit, moved])

@@ -34,7 +34,7 @@ def start(seeds: Sequence[int], n_concepts: int, n_columns: int) -> Ratio:
 
 
 def forward(ratio: Ratio, Z: Tensor) -> Tensor:
-    """R of every row of Z by every model: (M, rows).
+    """r of every row of Z by every model: (M, rows).
 
     r is linear in z, so the concepts are summed up first: the cost does not grow with their number.
     """

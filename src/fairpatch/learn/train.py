@@ -157,7 +157,7 @@ def _reverse(x: Tensor, fair: Tensor) -> Tensor:
 
 
 def _directed(ratios: Tensor, f_logit: Tensor, direction: Direction) -> Tensor:
-    """R = 1 for those whom the direction leaves alone."""
+    """r = 1 for those whom the direction leaves alone."""
     if may_promote(direction) and may_demote(direction):
         return ratios
     kept = torch.from_numpy(untouched(direction, (f_logit > 0).numpy()))
@@ -189,7 +189,7 @@ class _Batch:
 
 
 def _batches(problem: Problem, settings: Settings, n: int) -> Iterator[_Batch]:
-    """N minibatches, from one shuffle of the rows after another; weights sum to 1 in each."""
+    """n minibatches, from one shuffle of the rows after another; weights sum to 1 in each."""
     Z, f_logit, y, s, s_weight, weight, ratio_weight = (
         torch.from_numpy(np.ascontiguousarray(a))
         for a in (

@@ -73,7 +73,7 @@ def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: flo
 
 
 def score_test(k1: float, n1: float, k2: float, n2: float, tau: float) -> float:
-    """Z of p1 - tau p2, its variance taken where the two are equal (Koopman's constraint).
+    """z of p1 - tau p2, its variance taken where the two are equal (Koopman's constraint).
 
     Positive where the data speak for p1 > tau p2.
     """

@@ -87,7 +87,7 @@ def share(
     confidence: float = 0.95,
     method: intervals.Method = "wilson",
 ) -> Estimate:
-    """K of n with its interval; undefined where n is 0, for the reason given."""
+    """k of n with its interval; undefined where n is 0, for the reason given."""
     if not n:
         return Estimate.undefined(nobody)
     low, high = intervals.rate(np.array([k]), np.array([n]), confidence, method)

@@ -94,7 +94,7 @@ class Patch(Part):
         return np.where(untouched(self.direction, f > 0), f, self.ratio(X) * f)
 
     def decide(self, X: Any, f_logit: Any) -> Bools:
-        """F's decision, reversed where r says so. No logarithm and no product, so no rounding."""
+        """f's decision, reversed where r says so. No logarithm and no product, so no rounding."""
         f = np.asarray(f_logit, np.float64)
         r = self.ratio(X)
         patched = np.where(f > 0, r > 0, (f < 0) & (r < 0))

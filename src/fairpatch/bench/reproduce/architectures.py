@@ -80,7 +80,7 @@ def _train(
 
 
 def _net(inputs: int, hidden: Sequence[int]) -> torch.nn.Module:
-    """R - 1, or the adversary: linear where there is no hidden layer."""
+    """r - 1, or the adversary: linear where there is no hidden layer."""
     sizes = [inputs, *hidden, 1]
     layers: list[torch.nn.Module] = []
     for i, (a, b) in enumerate(pairwise(sizes)):

@@ -71,5 +71,5 @@ def regressions(frame: Any) -> dict[str, dict[str, float]]:
 
 
 def _nothing(model: Any) -> Any:
-    """F itself as a model."""
+    """f itself as a model."""
     return type(model)({}, lambda sample: sample.f_logit > 0)
