@@ -1,12 +1,18 @@
 """Candidates: what training is given, and the matrices against the patches."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit, logit
 
 from fairpatch.choose.candidates import train_candidates
+from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.group_probability import group_probabilities
+from fairpatch.choose.parameters import seed_of
 from fairpatch.data.rows import Rows
 from fairpatch.learn.problem import Grid, Settings
+from fairpatch.patch.encoding import Encoder
 
 GRID = Grid.of((1.0, 10.0), (0.3,), (0.01,))
 SETTINGS = Settings(n_steps=40)
@@ -76,3 +82,44 @@ def test_a_patch_has_the_candidates_cut_off_and_its_concepts_by_importance():
     assert patch.provenance.training_rows == 400
     assert patch.provenance.sensitive_features == ("sensitive",)
     assert set(patch.provenance.versions) == {"python", "fairpatch", "numpy", "torch"}
+
+
+def test_a_concept_without_weight_or_columns_is_left_out():
+    candidates = train_candidates(rows(), GRID, SETTINGS)
+    trained = candidates.ratios
+    v, W = trained.v.copy(), trained.W.copy()
+    v[0, 0], W[0, 1] = 0.0, 0.0
+    some = replace(candidates, ratios=replace(trained, v=v, W=W))
+    assert len(some.patch(0).concepts) == len(candidates.patch(0).concepts) - 2
+    assert np.allclose(some.patch(0).ratio(rows().X), some.ratio(rows().X)[0])
+
+
+def test_rows_that_stand_for_several_people_are_traced_as_so_many():
+    given, times = rows(), np.random.default_rng(1).integers(1, 4, 400)
+    candidates = train_candidates(given, GRID, SETTINGS)
+    one = Frontier.trace(candidates, replace(given, sample_weight=times.astype(float)))
+    many = Frontier.trace(candidates, given.take(np.repeat(np.arange(400), times)))
+    assert one.weight is not None
+    assert many.weight is None
+    for a, b in zip(one.records(), many.records(), strict=True):
+        assert a.change_rate == pytest.approx(b.change_rate)
+        assert a.metrics["sensitive"] == pytest.approx(b.metrics["sensitive"])
+    assert one.displacement(1, 1.5) == pytest.approx(many.displacement(1, 1.5))
+    assert one.moved_little(1, np.array([0.0, 1.0, 2.0]), one.displacement(1, 1.0)) == 2
+
+
+@pytest.mark.parametrize(("few", "known"), [(9, False), (10, True)])
+def test_p_of_s_given_x_needs_ten_people_of_a_group(few, known):
+    x = np.random.default_rng(0).normal(size=(100, 1))
+    given = Rows.of(x, np.zeros(100, int), np.where(np.arange(100) < few, "a", "b"))
+    assert bool(group_probabilities(given, Encoder.fit(x))) == known
+    three = Rows.of(x, np.zeros(100, int), np.arange(100) % 3)
+    assert group_probabilities(three, Encoder.fit(x)) == {}
+
+
+def test_one_number_for_all_that_is_drawn():
+    assert seed_of(7) == seed_of(np.int64(7)) == 7
+    state = np.random.RandomState(0)
+    first = seed_of(state)
+    assert first == seed_of(np.random.RandomState(0)) != seed_of(state)
+    assert 0 <= first < 2**31
