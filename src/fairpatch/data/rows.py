@@ -48,9 +48,10 @@ class Rows:
             names = ", ".join(map(repr, groups.features))
             raise ValueError(f"sensitive feature {names} has {len(groups)} rows, X has {n}")
         for name, given in (("sample_weight", sample_weight), ("change_cost", change_cost)):
-            if given is not None and len(given) != n:
+            if given is not None and np.asarray(given).shape != (n,):
+                got = " x ".join(map(str, np.asarray(given).shape)) or "a single one"
                 raise ValueError(
-                    f"{name} must be {n} finite numbers, one for each row of X; got {len(given)}"
+                    f"{name} must be {n} finite numbers, one for each row of X; got {got}"
                 )
         return cls(X, y, groups, f_logit, sample_weight, change_cost)
 
