@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
@@ -123,3 +124,15 @@ def test_one_number_for_all_that_is_drawn():
     first = seed_of(state)
     assert first == seed_of(np.random.RandomState(0)) != seed_of(state)
     assert 0 <= first < 2**31
+
+
+def test_a_columns_importance_is_that_of_all_its_levels():
+    given = rows()
+    X = pd.DataFrame(given.X, columns=list("abc"))
+    X["level"] = np.where(given.s.codes[:, 0] == 1, "x", np.where(X["a"] > 0, "y", "z"))
+    candidates = train_candidates(replace(given, X=X), GRID, SETTINGS)
+    by_feature = np.abs(np.einsum("mk,mkd->md", candidates.ratios.v, candidates.ratios.W)).mean(0)
+    found = candidates.importance()
+    assert list(found) == ["a", "b", "c", "level"]
+    assert found["level"] == pytest.approx(by_feature[3:].sum())
+    assert found["a"] == pytest.approx(by_feature[0])

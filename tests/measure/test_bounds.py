@@ -207,3 +207,13 @@ def test_sizes_that_hardly_divide_each_other_do_not_hang():
     bound = MISTREATMENT.fewest(counted(people), 0.0)
     looser = MISTREATMENT.fewest(counted(people), 0.01)
     assert looser.changes < bound.changes <= len(people)
+
+
+def test_where_the_search_is_stopped_the_bound_is_not_above_the_fewest(monkeypatch):
+    random = np.random.default_rng(1)
+    people = [(s, y, int(random.random() < 0.2 + 0.3 * (s == "b"))) for s in "ab" for y in (0, 1)
+              for _ in range(37 + 8 * y + 6 * (s == "b"))]  # fmt: skip
+    exact = MISTREATMENT.fewest(counted(people), 0.01)
+    monkeypatch.setattr("fairpatch.measure.bounds.NODES", 0)
+    stopped = MISTREATMENT.fewest(counted(people), 0.01)
+    assert 0.5 * exact.changes < stopped.changes <= exact.changes

@@ -177,3 +177,10 @@ def test_changes_are_certified_by_clopper_pearson():
         for m in (0.03, 0.012, 0.002)
     }
     assert words == {0.03: "certified", 0.012: "too few data", 0.002: "refuted"}
+
+
+def test_where_there_is_no_variance_the_sign_decides():
+    assert score_test(10, 10, 10, 10, 1.0) == 0.0
+    assert score_test(10, 10, 0, 10, 1e-12) > 5
+    certain = people_of([1_000, 1_000], [1_000, 1_000])
+    assert P_RULE.judge(certain, 0.9, 0.95).word == "certified"

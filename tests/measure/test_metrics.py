@@ -20,7 +20,7 @@ from fairpatch.measure import (
     p_rule,
     tpr_gap,
 )
-from fairpatch.measure.metric import Metric
+from fairpatch.measure.metric import CHANGES, Metric
 from fairpatch.measure.rates import correct_rate, selection_rate, true_positive_rate
 
 
@@ -168,3 +168,24 @@ def test_bounds_are_claimed_only_for_rates_of_decisions():
     assert odd.fewest(counts, 0.01) is None
     with pytest.raises(ValueError, match="a ratio is of one rate; there are 2"):
         Metric("odd", "odd", "odd", "ratio", (selection_rate, true_positive_rate))
+
+
+def test_who_goes_up_and_who_goes_down_by_group():
+    counts = Counts.from_arrays(
+        decision=[1, 1, 1, 0, 0, 1, 0, 0], new_decision=[0, 1, 1, 0, 1, 1, 1, 0],
+        sensitive_features=list("aaaabbbb"),
+    )  # fmt: skip
+    found = changes_by_group(counts)
+    assert (found["a"].promoted, found["a"].demoted) == (0, 1)
+    assert (found["b"].promoted, found["b"].demoted) == (2, 0)
+    assert found["a"].promotion_rate.value == 0.0
+    assert found["a"].demotion_rate.value == 0.25
+    assert found["b"].promotion_rate.value == 0.5
+    assert found["b"].demotion_rate.value == 0.0
+    rate = change_rate(counts)
+    assert (rate.low, rate.high) == pytest.approx((0.0852, 0.7551), abs=1e-4)  # 3 of 8, 95 %
+
+
+def test_a_limit_on_changes_is_kept_where_it_is_just_reached():
+    assert CHANGES.met(np.array([0.1, 0.2]), 0.1).tolist() == [True, False]
+    assert CHANGES.side == "at most"

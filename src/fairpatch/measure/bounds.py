@@ -22,8 +22,8 @@ Whole = NDArray[Any]
 """Whole numbers of any size: products of counts outgrow 64 bits, so they are Python's own."""
 NODES = 2_000
 """Places that the integer program looks at, at most."""
-STOPPED = 1
-"""Its status where that was not enough."""
+SOLVED, IMPOSSIBLE = 0, 2
+"""Its status where that was enough; any other says that it gave up."""
 EVERYBODY: Bools = np.full((3, 2, 2), True)
 """All cells (y, decision of f, decision of g)."""
 
@@ -126,7 +126,7 @@ def fewest_for_gaps(counts: Counts, e: float, *, direction: Direction = "both") 
     # then people may be broken too. That needs no more changes, so it is a bound all the same.
     whole = lot == 1
     first = solve(flips, whole=whole)
-    if first.status == STOPPED:
+    if first.status not in (SOLVED, IMPOSSIBLE):
         whole, first = False, solve(flips, whole=False)
     if first.x is None:
         return None
@@ -137,7 +137,7 @@ def fewest_for_gaps(counts: Counts, e: float, *, direction: Direction = "both") 
         LinearConstraint(flips, 0, fewest + 1e-6),
         whole=whole,
     )
-    first, second = first.x, second.x if second.status == 0 else None
+    first, second = first.x, second.x if second.status == SOLVED else None
     moves = np.rint((first if second is None else second)[: 2 * k] * lot).astype(int)
     by_group = moves.reshape(2, -1, 2).sum(2)
     return Bound(
