@@ -136,3 +136,14 @@ def test_a_columns_importance_is_that_of_all_its_levels():
     assert list(found) == ["a", "b", "c", "level"]
     assert found["level"] == pytest.approx(by_feature[3:].sum())
     assert found["a"] == pytest.approx(by_feature[0])
+
+
+def test_displacement_is_between_probabilities_at_any_cut_off():
+    given, t = rows(), logit(0.3)
+    candidates = train_candidates(given, GRID, SETTINGS, cutoff=0.3)
+    frontier = Frontier.trace(candidates, given)
+    patch = candidates.patch(1).with_strength(0.7)
+    before, after = expit(given.f + t), expit(patch.logits(given.X, given.f) + t)
+    assert frontier.displacement(1, 0.7) == pytest.approx(np.abs(after - before).mean())
+    assert frontier.counts.n[:, 2].sum() == 0  # labels are known, so bounds can count correct ones
+    assert patch.provenance.settings["ratio_loss"] == "uniform"
