@@ -48,9 +48,7 @@ def apply(
     decided = nw.col(DECISION)
     changed = nw.when(~decided.is_null()).then(decided != before)
     frame = frame.with_columns(changed.alias(CHANGED))
-    if with_reason:
-        frame = frame.with_columns(nw.when(nw.col(CHANGED)).then(reason_expr(patch)).alias(REASON))
-    return frame.to_native()
+    return _finished(patch, frame, with_reason=with_reason)
 
 
 def with_decisions(
@@ -74,6 +72,11 @@ def with_decisions(
         if with_score or name != SCORE
     ]
     frame = frame.with_columns(*series)
+    return _finished(patch, frame, with_reason=with_reason)
+
+
+def _finished(patch: Patch, frame: Any, *, with_reason: bool) -> Any:
+    """The frame as the caller had it, with the reason of each change where that is asked for."""
     if with_reason:
         frame = frame.with_columns(nw.when(nw.col(CHANGED)).then(reason_expr(patch)).alias(REASON))
     return frame.to_native()
