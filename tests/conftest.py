@@ -43,11 +43,9 @@ def two_groups():
 def quick_fit(two_groups):
     """A fit to a P-Rule of 0.8 in a second: the estimator, X, y and S."""
     from fairpatch import Commod, Target
-    from fairpatch.learn.problem import Grid
 
     X, y, S = (
         two_groups.drop(columns=["id", "group", "y"]), two_groups["y"], two_groups[["group"]],
     )  # fmt: skip
-    grid = Grid.of((1.0, 3.0, 10.0), (0.3, 1.0), (0.01,))
-    g = Commod("score", target=Target(p_rule=0.8), grid=grid, n_steps=150)
+    g = Commod("score", target=Target(p_rule=0.8))
     return g.fit(X, y, sensitive_features=S), X, y, S

@@ -23,7 +23,7 @@ from xgboost import XGBClassifier
 import fairpatch
 from fairpatch import BaseModel, Commod, Counts, Target
 from fairpatch.datasets import Population
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.measure import p_rule
 from fairpatch.patch import load, save
 
@@ -285,7 +285,7 @@ def test_a_grid_search_can_move_the_target(people):
     big = people[people["group"].isin(["A", "B"])]
     X = big.drop(columns=["id", "group", "y"])
     target = Target(p_rule=0.6)
-    g = Commod("score", target=target, grid=Grid.of((3.0, 10.0), (0.3,), (0.01,)), n_steps=60)
+    g = Commod("score", target=target)
     search = GridSearchCV(g, {"target__p_rule": [0.5, 0.7]}, cv=2)
     search.fit(X, big["y"], sensitive_features=big["group"].astype(str))
     assert search.best_estimator_.target == Target(p_rule=search.best_params_["target__p_rule"])
@@ -311,8 +311,7 @@ def test_s_is_parsed_once_and_f_asked_about_everybody_once(people, monkeypatch):
 
     big = people[people["group"].isin(["A", "B"])]
     X = big.drop(columns=["id", "group", "y"])
-    quick = {"grid": Grid.of((3.0, 10.0), (0.3,), (0.01,)), "n_steps": 60}
-    g = Commod(score, target=Target(p_rule=0.6), exclude=["score"], **quick)
+    g = Commod(score, target=Target(p_rule=0.6), exclude=["score"])
     g.fit(X, big["y"], sensitive_features=big["group"])
     assert len(parsed) == 1
     assert sum(asked) == len(X)
@@ -343,18 +342,16 @@ def test_a_stored_model_holds_nobody_and_predicts_alike(quick_fit):
 def test_a_target_fit_on_a_table_can_be_stored(two_groups):
     connection = duckdb.connect()
     connection.register("people", two_groups)
-    g = Commod(
-        "score", target=Target(p_rule=0.7), n_steps=40, grid=Grid.of((10.0,), (0.3,), (0.01,))
-    )
+    g = Commod("score", target=Target(p_rule=0.7))
     g.fit(connection.sql("SELECT * FROM people"), "y", sensitive_features="group", key="id")
     assert pickle.loads(pickle.dumps(g)).patch_ == g.patch_
 
 
 @pytest.mark.parametrize("rows", [5_500, 6_500])
 def test_weights_and_costs_are_one_a_row(people, rows):
-    for name in ("sample_weight", "change_cost"):
+    for name, learner in (("sample_weight", "push"), ("change_cost", "adversarial")):
         with pytest.raises(ValueError, match=f"{name} must be 6000 finite numbers.*got {rows}"):
-            Commod(None, target=Target(p_rule=0.8)).fit(
+            Commod(None, target=Target(p_rule=0.8), learner=learner).fit(
                 people[["num_0"]], people["y"], sensitive_features=people["group"],
                 **{name: np.ones(rows)},
             )  # fmt: skip

@@ -105,3 +105,33 @@ def test_a_missing_extra_says_what_to_install():
 
     with pytest.raises(ImportError, match=r"pip install 'fairpatch\[datasets\]'"):
         need("no_such_package.module", extra="datasets")
+
+
+def test_a_card_is_learned_without_torch_and_the_paper_says_what_it_needs():
+    code = """
+import sys
+
+class NoTorch:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ImportError(name)
+
+sys.meta_path.insert(0, NoTorch())
+from fairpatch import Commod, Target
+from fairpatch.datasets import Population
+import fairpatch.rivals
+two = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+people = Population(p_rule=0.6, groups=two).sample(4000).to_pandas()
+X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people["group"]
+print(len(Commod("score", target=Target(p_rule=0.7)).fit(X, y, sensitive_features=s).patch_.lines))
+for game in (True, False):
+    try:
+        Commod("score").fit(X, y, sensitive_features=s) if game else fairpatch.rivals.Frappe
+    except ImportError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lines, *said = done.stdout.splitlines()
+    assert 0 < int(lines) <= 10
+    assert len(said) == 2
+    assert all("pip install 'fairpatch[adversarial]'" in line for line in said)

@@ -23,17 +23,20 @@ hmda = load("hmda_boston")
 print(f"1 means: {hmda.label}; the favourable label is {hmda.favourable}")
 y = hmda.y if hmda.favourable == 1 else 1 - hmda.y  # now 1 is the favourable outcome
 X, S = hmda.X.drop(columns=hmda.also_in_x), hmda.sensitive["race"]
-X_train, X_test, y_train, y_test, S_train, S_test = train_test_split(
-    X, y, S, test_size=0.4, random_state=0, stratify=S
+X_own, X_rest, y_own, y_rest, S_own, S_rest = train_test_split(
+    X, y, S, test_size=0.7, random_state=0, stratify=S
 )
-encoder = Encoder.fit(X_train)
+X_train, X_test, y_train, y_test, S_train, S_test = train_test_split(
+    X_rest, y_rest, S_rest, test_size=0.4, random_state=0, stratify=S_rest
+)
+encoder = Encoder.fit(X_own)
 f = make_pipeline(FunctionTransformer(encoder.transform), LogisticRegression(max_iter=1_000))
-f.fit(X_train, y_train)
+f.fit(X_own, y_own)  # the patch learns from other people than the model did
 print(audit(X_test, y_test, sensitive_features=S_test, estimator=f))
 
 # %%
 # Ask for a P-Rule of 0.9, and take no approval away.
-g = Commod(f, target=Target(p_rule=0.9, direction="promote_only"), n_steps=200)
+g = Commod(f, target=Target(p_rule=0.9, direction="promote_only"))
 g.fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
 print(g.certificate_)

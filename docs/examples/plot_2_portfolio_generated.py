@@ -20,7 +20,7 @@ print(audit(X, y, sensitive_features=S, estimator="score").comparisons["group"].
 
 # %%
 # At most five columns, so that it can be explained in one sentence.
-g = Commod("score", target=Target(p_rule=0.8, max_columns=5), n_steps=150, max_rows=10_000)
+g = Commod("score", target=Target(p_rule=0.8, max_columns=5), max_rows=10_000)
 g.fit(X, y, sensitive_features=S)
 print(g.choice_)
 print(g.certificate_)
@@ -38,7 +38,7 @@ print(f"P-Rule in the population: {rates.min() / rates.max():.3f}")
 import matplotlib.pyplot as plt
 
 some = X.sample(3_000, random_state=0)
-r = g.patch_.ratio(some)
+r = g.patched_.ratio(some)
 changed = g.predict(some) != (some["score"] > 0.5)
 fig, ax = plt.subplots(figsize=(6.4, 4))
 ax.scatter(some["score"], r, s=6, c=np.where(changed, "#b2182b", "#bbbbbb"))

@@ -22,18 +22,21 @@ from fairpatch.patch.encoding import Encoder
 compas = load("compas")
 X, S = compas.X.drop(columns=compas.also_in_x), compas.sensitive["race"]
 y = 1 - compas.y
-X_train, X_test, y_train, y_test, S_train, S_test = train_test_split(
-    X, y, S, test_size=0.3, random_state=0, stratify=S
+X_own, X_rest, y_own, y_rest, S_own, S_rest = train_test_split(
+    X, y, S, test_size=0.7, random_state=0, stratify=S
 )
-encoder = Encoder.fit(X_train)
+X_train, X_test, y_train, y_test, S_train, S_test = train_test_split(
+    X_rest, y_rest, S_rest, test_size=0.4, random_state=0, stratify=S_rest
+)
+encoder = Encoder.fit(X_own)
 f = make_pipeline(FunctionTransformer(encoder.transform), LogisticRegression(max_iter=2_000))
-f.fit(X_train, y_train)
+f.fit(X_own, y_own)  # the patch learns from other people than the model did
 print(audit(X_test, y_test, sensitive_features=S_test, estimator=f))
 
 # %%
 # A patch of at most six columns, that takes nobody's favourable decision away.
 target = Target(p_rule=0.85, direction="promote_only", max_columns=6)
-g = Commod(f, target=target, n_steps=150).fit(X_train, y_train, sensitive_features=S_train)
+g = Commod(f, target=target).fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
 print(g.certificate_)
 
@@ -42,7 +45,7 @@ print(g.certificate_)
 from fairpatch.explain import segments
 
 changed = g.predict(X_test) != f.predict(X_test)
-for segment in segments(g.patch_, X_test, changed)[:4]:
+for segment in segments(g.patch_, X_test, changed, g.base_.logits(X_test))[:4]:
     print(segment)
 
 # %%

@@ -33,7 +33,7 @@ for name, comparison in before.comparisons.items():
 
 # %%
 # The target holds for each feature by itself.
-g = Commod(f, target=Target(p_rule=0.7), n_steps=150)
+g = Commod(f, target=Target(p_rule=0.7))
 g.fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
 

@@ -26,7 +26,7 @@ f.fit(train[numbers], train["y"])
 # %%
 # A fit on rows that f was not trained on: f's mistakes on its own training rows are too few.
 people = population.sample(20_000, seed=1).to_pandas()
-g = Commod(f, target=Target(p_rule=0.7), n_steps=150)
+g = Commod(f, target=Target(p_rule=0.7))
 g.fit(people[numbers], people["y"], sensitive_features=people["group"])
 print(g.choice_)
 print(g.certificate_)

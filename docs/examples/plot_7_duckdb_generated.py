@@ -21,7 +21,7 @@ print("P-Rule", found.comparisons["group"].metrics["p_rule"])
 
 # %%
 # The key tells rows apart: by its hash they are split and sampled, the same rows on every engine.
-g = Commod("score", target=Target(p_rule=0.8), n_steps=150, max_rows=10_000)
+g = Commod("score", target=Target(p_rule=0.8), max_rows=10_000)
 g.fit(table, "y", sensitive_features=["group"], key="id")
 print(g.certificate_)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fairpatch.choose.not_reached import TargetNotReachedError as TargetNotReachedError
     from fairpatch.choose.target import Target as Target
     from fairpatch.commod import Commod as Commod
+    from fairpatch.learn.push.rules import CardRules as CardRules
     from fairpatch.measure.audit import Audit as Audit
     from fairpatch.measure.audit import audit as audit
     from fairpatch.measure.counts import Counts as Counts
@@ -26,6 +27,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "Audit": "fairpatch.measure.audit",
     "BaseModel": "fairpatch.base",
+    "CardRules": "fairpatch.learn.push.rules",
     "Commod": "fairpatch.commod",
     "Counts": "fairpatch.measure.counts",
     "Patch": "fairpatch.patch.model",
@@ -40,6 +42,7 @@ _ROOMS = ("datasets", "measure", "patch")
 __all__ = [
     "Audit",
     "BaseModel",
+    "CardRules",
     "Commod",
     "Counts",
     "Patch",

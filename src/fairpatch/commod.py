@@ -12,11 +12,13 @@ from fairpatch._arrays import Floats
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.choose.candidates import RatioLoss
 from fairpatch.choose.certificate import Certificate
-from fairpatch.choose.fit import Fitted, Learner, fit_lambdas, fit_target
+from fairpatch.choose.fit import Fitted, Game, Push, fit_lambdas, fit_target
 from fairpatch.choose.parameters import (
+    LearnerName,
     check_memory_fit,
     check_parameters,
     check_table_fit,
+    known_rows,
     seed_of,
 )
 from fairpatch.choose.target import Target
@@ -26,10 +28,11 @@ from fairpatch.data.labels import read_labels
 from fairpatch.data.prepare import prepare
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Splits, in_memory
-from fairpatch.learn.problem import Fairness, Grid
-from fairpatch.learn.progress import ProgressBar
-from fairpatch.learn.train import Callback
+from fairpatch.learn.adversarial.problem import Callback, Grid
+from fairpatch.learn.adversarial.progress import ProgressBar
+from fairpatch.learn.push.rules import CardRules
 from fairpatch.measure.direction import Direction
+from fairpatch.measure.fairness import Fairness
 from fairpatch.patched import PatchedModel
 from fairpatch.report.review import Review, review
 
@@ -52,30 +55,31 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     cutoff : float
         f decides 1 where its probability is above this.
     target : Target or None
-        What must hold: a whole frontier is trained, the patch with the fewest changes that meets
-        the target is chosen, and certified on rows that nothing else has seen. It takes the place
-        of ``fairness``, the lambdas and ``direction``.
+        What must hold: a whole frontier is learned, the patch that meets the target with the fewest
+        changes and errors is chosen, and certified on rows that nothing else has seen. It takes the
+        place of ``fairness``, ``direction`` and the lambdas, which the paper's learner takes.
+    learner : {"push", "adversarial"}
+        With a target: a card of points, learned without a game; or the paper's adversary, which
+        needs ``fairpatch[adversarial]``.
+    card : CardRules or None
+        For "push": how many lines, which way a column may count, what people call things.
     splits : three shares
-        With a target: of the rows, how many to learn from, to choose on, and to certify on. With 0
-        for the last nothing is certified in ``fit``; use ``certify`` on rows of your own.
+        With a target: of the rows, how many to learn from, to choose on (a card does both on the
+        two together), and to certify on: with 0 use ``certify`` on rows of your own.
     grid : Grid or None
-        With a target: the models to train, 80 by default, for each direction that it allows.
-    fairness : {"demographic_parity", "equalized_odds"}: decisions independent of S, or given y.
+        For "adversarial": the models to train, 80 by default, for each direction that it allows.
+    fairness : {"demographic_parity", "equalized_odds"}
     lambda_fair, lambda_ratio, lambda_concepts : float
-        How much fairness counts, in units of what f's score tells of S (0.1 changes little, 10 goes
-        for parity, 0 needs no S); staying near f; few columns and different concepts.
+        How much fairness counts (0.1 changes little, 10 goes for parity, 0 needs no S); staying
+        near f; few columns and different concepts.
     direction : {"both", "promote_only", "demote_only"}
-        Which decisions may change: promote_only never takes a decision of 1 away.
-    n_concepts, n_steps : int
-        Concepts the ratio is made of, at most; training steps.
-    ratio_loss : {"uniform", "fisher"}
-        Whether every row's change of r counts alike, or by how far it moves the probability.
+        Which decisions may change; promote_only never takes a 1 away.
+    n_concepts, n_steps, ratio_loss : of the paper's learner
+        Concepts at most; training steps; "fisher" weighs a change of r by what it moves.
     exclude : collection of str
         Columns that the patch must not read, beside those with a sensitive feature's name.
-    max_rows : int or None
-        Learn from a random sample of at most so many rows: a patch has few parameters.
-    random_state, callbacks, progress
-        Same seed, same patch; called after each step with a ``Step``; show a progress bar.
+    max_rows : int or None, rows to learn from at most, drawn at random
+    random_state, callbacks, progress : same seed, same patch; of training's steps; a bar.
 
     Attributes
     ----------
@@ -84,23 +88,18 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     patched_ : PatchedModel
         f with the patch: what explanations, reviews and exports take. ``base_`` is f alone.
     frontier_, choice_, preferred_, certificate_ : with a target
-        All candidates; the chosen one with what it reaches and the bounds; the one preferred on the
-        selection rows, which differs where only one with more room was certified; the verdicts.
-    fitted_ : everything that the fit found, with the people who certified it.
+        All candidates; the chosen one, what it reaches and what to expect; the one preferred before
+        certifying, which may differ; the verdicts. ``fitted_`` has it all.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> random = np.random.default_rng(0)
-    >>> s = random.integers(0, 2, 2000)
-    >>> X = random.normal(size=(2000, 3)) + s[:, None] * [1.0, 2.0, 0.0]
-    >>> y = (X[:, 0] + random.normal(size=2000) > 0.5).astype(int)
-    >>> f = LogisticRegression().fit(X, y)
-    >>> g = Commod(f, lambda_fair=3.0, direction="promote_only").fit(X, y, sensitive_features=s)
-    >>> rates = lambda model: [round(float(model.predict(X[s == v]).mean()), 1) for v in (0, 1)]
-    >>> rates(f), rates(g)
-    ([0.3, 0.7], [0.7, 0.8])
+    >>> from fairpatch.datasets import Population
+    >>> groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+    >>> people = Population(p_rule=0.6, groups=groups).sample(8000).to_pandas()
+    >>> X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people["group"]
+    >>> g = Commod("score", target=Target(p_rule=0.8)).fit(X, y, sensitive_features=s)
+    >>> g.choice_.metrics["group"]["p_rule"] >= 0.8, len(g.patch_.lines) <= 10
+    (True, True)
     """
 
     def __init__(
@@ -122,7 +121,9 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         callbacks: Sequence[Callback] = (),
         progress: bool = False,
         target: Target | None = None,
-        splits: tuple[float, float, float] = (0.5, 0.25, 0.25),
+        learner: LearnerName = "push",
+        card: CardRules | None = None,
+        splits: tuple[float, float, float] = (0.3, 0.2, 0.5),
         grid: Grid | None = None,
     ) -> None:
         self.estimator = estimator
@@ -141,6 +142,8 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.callbacks = callbacks
         self.progress = progress
         self.target = target
+        self.learner = learner
+        self.card = card
         self.splits = splits
         self.grid = grid
 
@@ -159,7 +162,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_clone__(self) -> Self:
         """Clone everything but f: what was validated stays fitted."""
         params = self.get_params(deep=False)
-        kept = {"estimator", "callbacks", "target", "grid"}
+        kept = {"estimator", "callbacks", "target", "grid", "card"}
         fresh = {k: v if k in kept else clone(v, safe=False) for k, v in params.items()}
         copy = type(self)(**fresh)
         copy.__dict__ |= {k: v for k, v in vars(self).items() if k == "_metadata_request"}
@@ -179,6 +182,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sensitive_features: Any = None,
         sample_weight: Any = None,
         change_cost: Any = None,
+        f_trained_on: Any = None,
         key: str | None = None,
     ) -> Self:
         """Learn the patch.
@@ -196,29 +200,30 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight, change_cost : numbers, optional
             For learning: how much each row counts, and how dear a changed decision is in it.
             Choosing and certifying count people, each of them once.
+        f_trained_on : booleans, optional
+            Rows that f was trained on: nothing is chosen or certified on them.
         key : str, for a table in an engine
-            A column of whole numbers that tells rows apart: by its hash they are split and
-            sampled, the same rows on every engine.
+            A column of whole numbers: by its hash rows are split alike on every engine.
         """
         check_parameters(self)
         for name in ("patch_", "patched_", "base_", "fitted_", *FOUND):  # of an earlier fit
             self.__dict__.pop(name, None)
         seed, extra = seed_of(self.random_state), (sample_weight, change_cost)
         if is_engine_table(X):
-            check_table_fit(*extra)
+            check_table_fit(*extra, f_trained_on)
             own = (X, y, sensitive_features, key, self.estimator, self.cutoff, self.splits, seed)
             return self._fit_table(EngineSplits.of(*own), seed)
         X = read_features(self, X, reset=True)
         self.classes_, labels = read_labels(y, getattr(self.estimator, "classes_", None))
-        check_memory_fit(self, sensitive_features, key)
+        check_memory_fit(self, sensitive_features, key, change_cost, f_trained_on)
         rows = Rows.of(X, labels, sensitive_features, None, *extra)
         if self.target is None:
             return self._fit_lambdas(rows.sample(self.max_rows, seed), seed)
-        splits = in_memory(rows, self.splits, self.max_rows, seed)
+        known = known_rows(f_trained_on, len(rows))
+        splits = in_memory(rows, self.splits, self.max_rows, seed, known)
         return self._fit_target(self.target, splits, seed)
 
     def _fit_table(self, table: EngineSplits, seed: int) -> Self:
-        """Fit to a table that stays in its engine."""
         self.classes_ = np.array([0, 1])
         if self.target is None:
             rows = table.learning_rows(self.max_rows)
@@ -229,27 +234,26 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit_target(self.target, splits, seed)
 
     def _fit_lambdas(self, rows: Rows, seed: int) -> Self:
-        """Learn one patch, for the lambdas that are given."""
         encoder, base = prepare(rows, self.estimator, self.cutoff, self.exclude)
         grid = Grid.of((self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (seed,))
-        own = (encoder, self.cutoff, self.fairness, self.direction, self._learner(grid, seed))
+        own = (encoder, self.cutoff, self.fairness, self.direction, self._game(grid, seed))
         return self._keep(base, fit_lambdas(rows.scored(base), *own))
 
     def _fit_target(self, target: Target, splits: Splits, seed: int) -> Self:
-        """Train a frontier, choose on other rows, certify on rows that nothing has seen."""
         exclude = (*self.exclude, *target.exclude)
         encoder, base = prepare(splits.learn, self.estimator, self.cutoff, exclude)
-        learner = self._learner(self.grid or Grid.of(ratio=(0.3, 1.0), seeds=(seed,)), seed)
+        learner: Push | Game = Push(self.card or CardRules(), seed)
+        if self.learner == "adversarial":
+            learner = self._game(self.grid or Grid.of(ratio=(0.3, 1.0), seeds=(seed,)), seed)
         own = (encoder, self.cutoff, target, learner)
         return self._keep(base, fit_target(splits.scored(base), *own))
 
-    def _learner(self, grid: Grid, seed: int) -> Learner:
+    def _game(self, grid: Grid, seed: int) -> Game:
         bar: list[Callback] = [ProgressBar()] if self.progress else []
         own = (self.n_concepts, self.n_steps, seed, self.ratio_loss, [*self.callbacks, *bar])
-        return Learner(grid, *own)
+        return Game(grid, *own)
 
     def _keep(self, base: BaseModel, fitted: Fitted) -> Self:
-        """Show what was found under scikit-learn's names."""
         self.fitted_, self.base_, self.patch_ = fitted, base, fitted.patch
         self.patched_ = PatchedModel(base, fitted.patch, self.classes_)
         for name in FOUND if fitted.target is not None else ():
@@ -257,24 +261,20 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def certify(
-        self, X: Any, y: Any, *, sensitive_features: Any, target: Target | None = None
-    ) -> Certificate:
-        """Judge the fitted patch against a target on rows that it has not seen.
-
-        A table in an engine is counted there: y and sensitive_features are names of its columns.
-        """
+        self, X: Any, y: Any, *, sensitive_features: Any, target: Target | None = None,
+        f_trained_on: Any = None,
+    ) -> Certificate:  # fmt: skip
+        """Judge the fitted patch on rows that it has not seen; as ``PatchedModel.certify``."""
         target = self.target if target is None else target
         if target is None:
             raise ValueError("there is no target: certify(..., target=Target(p_rule=0.8))")
         check_is_fitted(self, "patched_")
         X = X if is_engine_table(X) else self._checked(X)
-        return self.patched_.certify(X, y, sensitive_features=sensitive_features, target=target)
+        own = {"sensitive_features": sensitive_features, "target": target}
+        return self.patched_.certify(X, y, **own, f_trained_on=f_trained_on)
 
     def review(self, X: Any, y: Any, *, sensitive_features: Any, **options: Any) -> Review:
-        """Review the patch on rows that it has not seen; options as of ``report.review.review``.
-
-        Its ``to_html``, ``to_json`` and ``to_model_card`` write what a validator needs.
-        """
+        """Review the patch on rows that it has not seen; options as of ``report.review.review``."""
         X = self._checked(X)
         options = {"fitted": self.fitted_, "exclude": self.exclude, **options}
         return review(self.patched_, X, y, sensitive_features=sensitive_features, **options)
@@ -295,5 +295,5 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.patched_.ratio(X)
 
     def _checked(self, X: Any) -> Any:
-        check_is_fitted(self, "patched_")
+        check_is_fitted(self, "fitted_")
         return read_features(self, X, reset=False)

@@ -1,6 +1,6 @@
 """The patched model g: f and its patch together, as they are used, judged and explained."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -12,6 +12,9 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
 from fairpatch.choose.certificate import Certificate, certify
+from fairpatch.choose.parameters import known_rows
+from fairpatch.choose.redial import redial
+from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import count_table, is_engine_table
 from fairpatch.data.labels import labels_of
@@ -74,7 +77,7 @@ class PatchedModel:
 
     def ratio(self, X: Any) -> Floats:
         """r(x): 1 leaves a person's score as it is, below 0 reverses the decision."""
-        return self.patch.ratio(X)
+        return self.patch.ratio(X, self.logits(X))
 
     def labels_of(self, y: Any) -> Ints:
         """Labels as 0 and 1; one that was not there in fit is refused, and so is a gap."""
@@ -95,10 +98,39 @@ class PatchedModel:
         (counts,) = count_table(X, [self.patch], self.base, y=y, sensitive_features=names)
         return counts
 
-    def certify(self, X: Any, y: Any, *, sensitive_features: Any, target: Target) -> Certificate:
-        """Judge a target on rows that neither learning nor choosing has seen."""
+    def certify(
+        self, X: Any, y: Any, *, sensitive_features: Any, target: Target, f_trained_on: Any = None
+    ) -> Certificate:
+        """Judge a target on rows that neither learning nor choosing has seen.
+
+        Rows that f was trained on (``f_trained_on``, one boolean a row) are left out; where f looks
+        as if it knew the others, the certificate says so.
+        """
         check.a("target", target, Target, "Target(p_rule=0.8)")
-        return certify(self.count(X, y, sensitive_features=sensitive_features), target)
+        if is_engine_table(X):
+            if f_trained_on is not None:
+                raise ValueError("f_trained_on is for rows in memory: leave the rows out yourself")
+            return certify(self.count(X, y, sensitive_features=sensitive_features), target)
+        rows = self.rows(X, y, sensitive_features)
+        known = known_rows(f_trained_on, len(rows))
+        if known is not None:
+            rows = rows.take(np.flatnonzero(~known))
+        return replace(certify(count_rows(rows, self.patch), target), warning=looks_known(rows))
+
+    def redial(
+        self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seed: int = 0
+    ) -> tuple["PatchedModel", Certificate]:
+        """An edited card at the price that meets the target on half of these rows.
+
+        The other half judges it: certified, refuted or too few data. Give rows that f was not
+        trained on.
+        """
+        check.a("target", target, Target, "Target(p_rule=0.8)")
+        rows = self.rows(X, y, sensitive_features)
+        half = rows.split_codes((0.25, 0.25, 0.5), seed) == 2
+        first, fresh = (rows.take(np.flatnonzero(part)) for part in (~half, half))
+        found = PatchedModel(self.base, redial(self.patch, first, target), self.classes)
+        return found, certify(count_rows(fresh, found.patch), target)
 
     def apply(self, table: Any, *, with_score: bool = True, with_reason: bool = False) -> Any:
         """The table with more columns: ratio, patched score, decision, change, and its reason.
@@ -112,7 +144,7 @@ class PatchedModel:
         return with_decisions(
             self.patch,
             nw.from_native(table, eager_only=True),
-            ratio=self.ratio(table),
+            ratio=self.patch.ratio(table, f_logit),
             score=self._score(table, f_logit),
             before=f_logit > 0,
             after=self.patch.decide(table, f_logit),

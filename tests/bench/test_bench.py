@@ -9,7 +9,7 @@ from fairpatch.bench.__main__ import main
 from fairpatch.bench.quartiles import quartiles
 from fairpatch.bench.ten import one
 from fairpatch.datasets import NAMES
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 
 
 def test_segments_are_closed_as_the_paper_prints_them():

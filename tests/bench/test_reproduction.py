@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 
 from fairpatch.bench import cells, journal, reproduction
-from fairpatch.bench.beyond import LEVELS, chosen
+from fairpatch.bench.beyond import crossing
 from fairpatch.bench.beyond import run as run_beyond
 from fairpatch.bench.beyond import show as show_beyond
 from fairpatch.bench.journal import read_results
 from fairpatch.bench.reproduce.sensitivity import regressions
+from fairpatch.measure.metric import P_RULE
 
 
 @pytest.mark.data
@@ -100,13 +101,24 @@ def test_a_journal_survives_kill_9(tmp_path):
 
 
 @pytest.mark.data
-def test_beyond_chooses_on_held_out_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairpatch.bench.beyond.METHODS", ("LPP", "ROC (reads S)", "COMMOD"))
-    result = run_beyond(tmp_path, seeds=2, problems=["law_school"], jobs=1)
+def test_beyond_compares_at_equal_fairness(tmp_path, monkeypatch):
+    monkeypatch.setattr("fairpatch.bench.beyond.RIVALS", {"LPP": None, "ROC (reads S)": None})
+    methods = ["bound", "fairpatch", "COMMOD", "LPP", "ROC (reads S)"]
+    result = run_beyond(tmp_path, seeds=1, problems=["law_school"], methods=methods, jobs=1)
     text = show_beyond(result)
     assert "bound, S known" in text
     frame = read_results(tmp_path, "beyond")
-    for level in LEVELS:
-        picked = chosen(frame, level)
-        assert (picked["p_rule_select"].dropna() >= level).all()
-        assert picked[picked["method"] == "COMMOD"]["change_rate_test"].notna().any()
+    there = frame[frame["reached"] & (frame["method"] != "bound")]
+    assert (there["value"] >= there["level"] - 1e-9).all()
+    assert (there["value"] <= there["level"] + 0.02).all()
+    least = frame[frame["method"] == "bound"].set_index("level")["changes"]
+    assert (there["changes"] >= there["level"].map(least) - 0.005).all()
+
+
+def test_a_curve_is_read_where_it_first_reaches_the_level():
+    points = [{"value": v, "changes": c} for v, c in ((0.5, 0.0), (0.7, 0.1), (0.9, 0.3), (0.6, 1))]
+    found = crossing(points, P_RULE, 0.8)
+    assert found["reached"]
+    assert found["changes"] == pytest.approx(0.2)
+    assert crossing(points, P_RULE, 0.4)["changes"] == 0.0
+    assert not crossing(points, P_RULE, 0.95)["reached"]

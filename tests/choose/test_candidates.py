@@ -12,7 +12,7 @@ from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.parameters import seed_of
 from fairpatch.data.rows import Rows
-from fairpatch.learn.problem import Grid, Settings
+from fairpatch.learn.adversarial.problem import Grid, Settings
 from fairpatch.patch.encoding import Encoder
 
 GRID = Grid.of((1.0, 10.0), (0.3,), (0.01,))
@@ -33,7 +33,7 @@ def test_fishers_weight_is_the_local_divergence_of_f_and_g(cutoff, monkeypatch):
     seen = []
     trained = train_candidates(given, GRID, SETTINGS).ratios
     monkeypatch.setattr(
-        "fairpatch.choose.candidates.train", lambda p, *_: seen.append(p) or trained
+        "fairpatch.choose.candidates._trainer", lambda: lambda p, *_: seen.append(p) or trained
     )
     train_candidates(given, GRID, SETTINGS, ratio_loss="fisher", cutoff=cutoff)
     step, t = 1e-4, logit(cutoff)
@@ -49,7 +49,7 @@ def test_a_dear_change_weighs_so_much_more(monkeypatch):
     given, seen = rows(change_cost=cost, sample_weight=weight), []
     trained = train_candidates(given, GRID, SETTINGS).ratios
     monkeypatch.setattr(
-        "fairpatch.choose.candidates.train", lambda p, *_: seen.append(p) or trained
+        "fairpatch.choose.candidates._trainer", lambda: lambda p, *_: seen.append(p) or trained
     )
     train_candidates(given, GRID, SETTINGS)
     assert np.allclose(seen[0].ratio_weight, cost / np.average(cost, weights=weight))
@@ -95,11 +95,15 @@ def test_a_concept_without_weight_or_columns_is_left_out():
     assert np.allclose(some.patch(0).ratio(rows().X), some.ratio(rows().X)[0])
 
 
+def traced(candidates, given):
+    return Frontier.trace(candidates, given, candidates.ratio(given.X), candidates.encoder)
+
+
 def test_rows_that_stand_for_several_people_are_traced_as_so_many():
     given, times = rows(), np.random.default_rng(1).integers(1, 4, 400)
     candidates = train_candidates(given, GRID, SETTINGS)
-    one = Frontier.trace(candidates, replace(given, sample_weight=times.astype(float)))
-    many = Frontier.trace(candidates, given.take(np.repeat(np.arange(400), times)))
+    one = traced(candidates, replace(given, sample_weight=times.astype(float)))
+    many = traced(candidates, given.take(np.repeat(np.arange(400), times)))
     assert one.weight is not None
     assert many.weight is None
     for a, b in zip(one.records(), many.records(), strict=True):
@@ -141,7 +145,7 @@ def test_a_columns_importance_is_that_of_all_its_levels():
 def test_displacement_is_between_probabilities_at_any_cut_off():
     given, t = rows(), logit(0.3)
     candidates = train_candidates(given, GRID, SETTINGS, cutoff=0.3)
-    frontier = Frontier.trace(candidates, given)
+    frontier = traced(candidates, given)
     patch = candidates.patch(1).with_strength(0.7)
     before, after = expit(given.f + t), expit(patch.logits(given.X, given.f) + t)
     assert frontier.displacement(1, 0.7) == pytest.approx(np.abs(after - before).mean())

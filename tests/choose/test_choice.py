@@ -11,9 +11,10 @@ from fairpatch.choose.choice import fewest
 from fairpatch.choose.frontier import table
 from fairpatch.choose.frontier_file import load_frontier, save_frontier
 from fairpatch.choose.group_probability import cross_fit
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.measure import Counts
 from fairpatch.measure.bounds import Bound
+from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 
@@ -32,7 +33,12 @@ def underrated():
 def fit(underrated, target, **options):
     X, y, s = underrated
     grid = Grid.of((3.0, 10.0), (0.3,), (0.01,))
-    own = {"grid": grid, "n_steps": 100, "splits": (0.5, 0.5, 0.0)} | options
+    own = {
+        "learner": "adversarial",
+        "grid": grid,
+        "n_steps": 100,
+        "splits": (0.5, 0.5, 0.0),
+    } | options
     return Commod(lambda X: X[:, 2], target=target, **own).fit(X, y, sensitive_features=s)
 
 
@@ -99,10 +105,11 @@ def test_candidates_that_none_beats_are_those_of_the_definition(quick_fit):
 
 def test_a_record_is_what_the_candidate_does_as_trained(quick_fit):
     g, *_ = quick_fit
-    record = g.frontier_.records()[3]
-    dial = g.frontier_.dials[3]["group"]
-    changed = np.sum(g.frontier_.ratios[3][_may(g, 3)] < 0)
-    assert record.change_rate == pytest.approx(changed / dial.people)
+    for record in g.frontier_.records()[3::40]:
+        m = record.model
+        turned = 1 + record.strength * (g.frontier_.ratios[m] - 1)
+        changed = np.sum(turned[_may(g, m)] < 0)
+        assert record.change_rate == pytest.approx(changed / g.frontier_.dials[m]["group"].people)
 
 
 def _may(g, m):
@@ -146,7 +153,10 @@ def test_a_target_says_what_it_takes():
         ({"max_changes": float("nan")}, "max_changes must be a number from 0 to 1"),
         ({"p_rule": True}, "p_rule must be a number"),
         ({"confidence": "high"}, "confidence must be above 0.5"),
-        ({"prefer": "accuracy"}, "prefer must order"),
+        ({"prefer": "speed"}, "prefer must order"),
+        ({"prefer": "changes", "price_per_change": 2.0}, "not both"),
+        ({"price_per_change": -1}, "price_per_change must be a number, at least 0"),
+        ({"room": "much"}, "room must be a number"),
         ({"p_rul": 0.8}, "Did you mean 'p_rule'"),
     ],
 )
@@ -178,13 +188,14 @@ def test_what_is_undefined_for_a_candidate_is_stored_and_read_again(tmp_path):
     y = np.where(s == 0, 0, random.integers(0, 2, 600))
     grid = Grid.of((1.0, 10.0), (0.3,), (0.01,))
     g = Commod(lambda X: 1 / (1 + np.exp(-X[:, 0])), target=Target(p_rule=0.1), grid=grid,
+               learner="adversarial",
                n_steps=40, splits=(0.5, 0.5, 0.0)).fit(X, y, sensitive_features=s)  # fmt: skip
     record = g.frontier_.records()[0]
     assert record.metrics["sensitive"]["equal_opportunity_difference"] is None
     assert np.isnan(record.worst(TPR_GAP))
     saved = load_frontier(save_frontier(g.frontier_, tmp_path / "frontier.json"))
     assert saved.records[0] == record
-    assert "undefined" in table(saved.records, "all", [TPR_GAP]).text()
+    assert " -" in table(saved.records, "all", [TPR_GAP]).text()
     assert g.frontier_.pareto().any()
 
 
@@ -213,22 +224,24 @@ def test_under_a_ceiling_less_is_better(quick_fit):
 def test_a_frontier_in_words_as_a_table_and_as_a_frame(quick_fit):
     g, *_ = quick_fit
     frontier, kept = g.frontier_, int(g.frontier_.pareto().sum())
-    assert str(frontier) == f"Frontier of 18 candidates, {kept} of them beaten by none"
+    many = len(frontier.records())
+    assert str(frontier) == f"Frontier of {many} candidates, {kept} of them beaten by none"
     assert str(frontier) in frontier._repr_html_()
-    records = [replace(r, change_rate=r.model / 100) for r in frontier.records()]
+    records = [replace(r, change_rate=r.number / 1000) for r in frontier.records()]
     lines = table(records[::-1], "All", [P_RULE, MISTREATMENT]).text().splitlines()
     assert lines[0] == "All"
     assert lines[1].split("  ")[-2:] == ["P-Rule, group", "DM, group"]
     first = records[0]
     assert lines[2].split() == [
-        str(first.model), f"{first.change_rate:.1%}", f"{first.accuracy:.3f}",
+        str(first.number), f"{first.change_rate:.1%}", f"{first.accuracy:.3f}",
+        "-", f"{first.denied_outcome:.3f}",
         f"{first.metrics['group']['p_rule']:.3f}",
         f"{first.metrics['group']['disparate_mistreatment']:.3f}",
     ]  # fmt: skip
-    assert len(lines) == 20
+    assert len(lines) == 2 + many
     frame = frontier.frame()
     assert frame["pareto"].sum() == kept
-    assert frame["model"].tolist() == list(range(18))
+    assert frame["number"].tolist() == list(range(many))
     own = [r.metrics["group"]["p_rule"] for r in frontier.records()]
     assert frame["p_rule group"].tolist() == own
 
@@ -257,12 +270,16 @@ def test_a_choice_in_words(quick_fit):
     choice = replace(
         quick_fit[0].choice_, metrics={"sex": {"p_rule": 0.81}, "race": {"p_rule": 0.9}},
         change_rate=0.034, accuracy=0.9, displacement=0.05, blind=None,
-        bound=Bound(2, 100, (2, 0), (0, 0)),
+        bound=Bound(2, 100, (2, 0), (0, 0)), promoted_outcome=0.29, denied_outcome=0.19,
+        expected={"sex": {"p_rule": Estimate(0.81, 0.75, 0.87)}},
     )  # fmt: skip
     assert str(choice) == (
         "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change; no method could meet the "
-        "target with fewer than 2.0%. Accuracy 0.900, displacement 0.050."
+        "target with fewer than 2.0%. Accuracy 0.900, displacement 0.050. Of those promoted 29% "
+        "have outcome 1, of those left denied 19%. To expect on new people (95 %): sex: P-Rule "
+        "0.75 to 0.87."
     )
+    choice = replace(choice, promoted_outcome=None, expected={})
     assert str(replace(choice, bound=None, blind=0.03)) == (
         "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change, and about 3.0% are to be "
         "expected at best without reading S. Accuracy 0.900, displacement 0.050."

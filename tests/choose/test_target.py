@@ -12,12 +12,16 @@ from fairpatch.choose.certificate import certify
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.measure.metric import METRICS, P_RULE
 from fairpatch.patch.encoding import Encoder
 
 TWO = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
-QUICK = {"grid": Grid.of((1.0, 3.0, 10.0), (0.3, 1.0), (0.01,)), "n_steps": 150}
+QUICK = {
+    "learner": "adversarial",
+    "grid": Grid.of((1.0, 3.0, 10.0), (0.3, 1.0), (0.01,)),
+    "n_steps": 150,
+}
 
 
 def table(rows=12_000, seed=0, **options):
@@ -152,7 +156,7 @@ def test_splits_share_every_group_and_label_and_no_row():
 def test_only_learning_makes_do_with_a_sample(people):
     _, g = fitted(people, Target(p_rule=0.7), max_rows=2_000)
     assert g.patch_.provenance.training_rows == 2_000
-    assert g.certificate_.verdicts[0].people == pytest.approx(len(people) / 4, abs=3)
+    assert g.certificate_.verdicts[0].people == pytest.approx(len(people) / 2, abs=3)
 
 
 def test_the_frontier_as_records(people):

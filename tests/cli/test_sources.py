@@ -57,7 +57,7 @@ def test_a_database_gives_the_audit_and_the_decisions_of_the_file(folder, source
     ]
     assert audits[0] == audits[1]
     if not (folder / "run").exists():
-        (folder / "fast.yaml").write_text("n_steps: 60\n")
+        (folder / "fast.yaml").write_text("seed: 1\n")
         fairpatch("fit", "-c", "fast.yaml", "--data", "people.parquet", *options, "--p-rule", "0.7",
                   "--out", "run", cwd=folder)  # fmt: skip
     for name, data in (("one", "people.parquet"), ("two", source)):
@@ -69,7 +69,7 @@ def test_a_database_gives_the_audit_and_the_decisions_of_the_file(folder, source
 
 def test_a_pickle_is_read_only_on_request_and_its_graph_decides_alike(folder):
     options = ["--data", "people.parquet", *COLUMNS, "--ignore", "score"]
-    (folder / "fast.yaml").write_text("n_steps: 60\n")
+    (folder / "fast.yaml").write_text("seed: 1\n")
     fit = ["fit", "-c", "fast.yaml", *options, "--model", "f.pkl", "--p-rule", "0.7"]
     done = fairpatch(*fit, "--out", "no", cwd=folder, code=2)
     assert "give --trust-model" in done.stderr

@@ -23,7 +23,7 @@ from fairpatch.explain import (
 )
 from fairpatch.explain.conditions import Condition
 from fairpatch.explain.reasons import with_difference
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.patch import (
     CategoryWeight,
     Column,
@@ -34,8 +34,8 @@ from fairpatch.patch import (
 )
 
 
-@pytest.fixture(scope="module")
-def people():
+@pytest.fixture(scope="module", params=["push", "adversarial"])
+def people(request):
     random = np.random.default_rng(0)
     n = 3_000
     s = random.choice(["a", "b"], n, p=[0.7, 0.3])
@@ -52,9 +52,10 @@ def people():
     g = Commod(
         lambda rows: f.predict_proba(rows[["skill", "children"]]),
         target=Target(p_rule=0.8),
-        grid=Grid.of((3.0, 10.0), (0.3,), (0.01,)),
-        n_steps=150,
+        learner=request.param,
     )
+    if request.param == "adversarial":
+        g.set_params(grid=Grid.of((3.0, 10.0), (0.3,), (0.01,)), n_steps=150)
     return X, y.to_numpy(), s, g.fit(X, y, sensitive_features=s)
 
 
@@ -65,7 +66,12 @@ def decisions(g, X):
 
 def test_contributions_sum_to_the_ratio_less_one(people):
     X, _, _, g = people
-    found = contributions(g.patch_, X)
+    f = g.base_.logits(X)
+    found = contributions(g.patch_, X, f_logit=f)
+    if g.patch_.card is not None:  # points count as they are, and f's sureness stands beside them
+        assert np.abs(np.clip(found.ratio, -1, 1) - g.patch_.ratio(X, f)).max() < 1e-9
+        assert found.baseline == 0
+        return
     assert np.abs(found.ratio - g.patch_.ratio(X)).max() < 1e-9
     assert np.abs(found.values.mean(0)).max() < 1e-9  # measured from the average person
     other = contributions(g.patch_, X.head(50), reference=X)
@@ -155,14 +161,14 @@ def test_reasons_of_any_patch(slope, flag, level, offset, seed):
 
 def test_concepts_say_what_they_are_made_of_and_what_they_drive(people):
     X, _, _, g = people
-    _, before, after = decisions(g, X)
-    found = concepts(g.patch_, X, before != after)
+    f, before, after = decisions(g, X)
+    found = concepts(g.patch_, X, before != after, f)
     assert sum(view.share_of_changes for view in found) == pytest.approx(1)
     leading = max(found, key=lambda view: view.share_of_changes)
     assert {i.column for i in leading.ingredients} <= set(X.columns)
     assert leading.ingredients[0].effect >= leading.ingredients[-1].effect
     named = g.patch_.with_names({leading.name: "where one lives"})
-    again = concepts(named, X, before != after)
+    again = concepts(named, X, before != after, f)
     assert "where one lives" in [view.plain_name for view in again]
     with pytest.raises(ValueError, match="there is no concept"):
         g.patch_.with_names({"concept 9": "x"})
@@ -170,15 +176,15 @@ def test_concepts_say_what_they_are_made_of_and_what_they_drive(people):
 
 def test_segments_count_the_people_who_meet_the_conditions(people):
     X, _, _, g = people
-    _, before, after = decisions(g, X)
+    f, before, after = decisions(g, X)
     changed = before != after
-    for segment in segments(g.patch_, X, changed):
+    for segment in segments(g.patch_, X, changed, f):
         inside = segment.leaf.holds(X)
         assert segment.people == inside.sum()
         assert float(segment.inside) == pytest.approx(changed[inside].mean())
         assert float(segment.outside) == pytest.approx(changed[~inside].mean())
         assert segment.inside.low <= float(segment.inside) <= segment.inside.high
-    towards = [s for s in segments(g.patch_, X, changed) if s.towards_change]
+    towards = [s for s in segments(g.patch_, X, changed, f) if s.towards_change]
     assert max(float(s.inside) - float(s.outside) for s in towards) > 0
 
 
@@ -239,7 +245,7 @@ def test_proxy_risk_ranks_columns_by_what_they_tell_of_s(people):
 
 def test_stability_is_high_where_the_signal_is_clear(people):
     X, y, s, g = people
-    found = stability(g.patched_, g.patched_.rows(X, y, s), g.fitted_.encoder, refits=3)
+    found = stability(g.patched_, g.patched_.rows(X, y, s), g.fitted_, refits=3)
     assert found.share.shape == (len(X),)
     assert found.of_changed > 2 * found.changed.mean()  # far above chance
     assert found.share[~found.changed].mean() < found.of_changed / 2

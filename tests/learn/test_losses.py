@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from fairpatch.learn import adversary, losses
-from fairpatch.learn.optimize import Adam
+from fairpatch.learn.adversarial import adversary, losses
+from fairpatch.learn.adversarial.optimize import Adam
 
 
 def tensor(*shape, seed=0):

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpatch.learn import ratio
+from fairpatch.learn.adversarial import ratio
 
 
 def random_ratio(seed, M=3, k=2, d=4):

@@ -7,10 +7,10 @@ import pytest
 import torch
 from scipy.stats import norm
 
-from fairpatch.learn.problem import Grid, Problem, Settings
-from fairpatch.learn.scale import gain
-from fairpatch.learn.threads import threads_for
-from fairpatch.learn.train import _directed, train
+from fairpatch.learn.adversarial.problem import Grid, Problem, Settings
+from fairpatch.learn.adversarial.scale import gain
+from fairpatch.learn.adversarial.threads import threads_for
+from fairpatch.learn.adversarial.train import _directed, train
 
 QUICK = Settings(n_steps=120, n_concepts=2)
 

@@ -10,7 +10,7 @@ from scipy.stats import beta, norm
 from fairpatch import Counts, Target
 from fairpatch.choose.certificate import certify
 from fairpatch.measure.judge import judge_ceiling, score_test, two_sided
-from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE
+from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 
 def people_of(k, n):
@@ -184,3 +184,22 @@ def test_where_there_is_no_variance_the_sign_decides():
     assert score_test(10, 10, 0, 10, 1e-12) > 5
     certain = people_of([1_000, 1_000], [1_000, 1_000])
     assert P_RULE.judge(certain, 0.9, 0.95).word == "certified"
+
+
+@pytest.mark.parametrize("metric", [TPR_GAP, MISTREATMENT])
+def test_gaps_and_their_sums_keep_their_level(metric):
+    """Three groups, the gap exactly at the limit: certified in at most 5 % of samples."""
+    random, n, limit, certified = np.random.default_rng(0), 300, 0.2, 0
+    rates = {1: np.array([0.5, 0.6, 0.7]), 0: np.array([0.3, 0.35, 0.4])}
+    if metric is MISTREATMENT:
+        limit = 0.3
+    trials = 400
+    group, y = np.repeat(np.arange(3), 2 * n), np.tile(np.repeat([0, 1], n), 3)
+    p = np.where(y == 1, rates[1][group], rates[0][group])
+    for _ in range(trials):
+        decision = random.random(len(p)) < p
+        counts = Counts.from_arrays(decision=decision, y=y, sensitive_features=group)
+        certified += metric.judge(counts, limit, 0.95).word == "certified"
+    assert certified / trials < 0.05 + 3 * np.sqrt(0.05 * 0.95 / trials)
+    sure = Counts.from_arrays(decision=random.random(len(p)) < 0.5, y=y, sensitive_features=group)
+    assert metric.judge(sure, limit, 0.95).word == "certified"

@@ -29,16 +29,16 @@ def test_it_draws_candidates_choice_and_bound(fitted, tmp_path):
 
 
 def test_a_frontier_is_saved_and_another_patch_taken_from_it(fitted, tmp_path):
-    _, X, g = fitted
+    _, _, g = fitted
     saved = load_frontier(save_frontier(g.frontier_, tmp_path / "frontier.json"))
-    assert len(saved.patches) == len(saved.records) == len(saved.pareto) == 18
-    assert saved.patches[1] == g.frontier_.candidates.patch(1)
-    assert np.allclose(saved.patches[0].ratio(X), g.frontier_.candidates.ratio(X)[0], atol=1e-9)
+    assert len(saved.patches) == len(saved.records) == len(saved.pareto) > 50
+    for record, patch in zip(saved.records[::20], saved.patches[::20], strict=True):
+        assert patch == g.frontier_.candidates.patch(record.model, record.strength)
 
 
 def test_a_frontier_is_a_frame(fitted):
     _, _, g = fitted
     frame = g.frontier_.frame()
-    assert len(frame) == 18
+    assert len(frame) == len(g.frontier_.records())
     assert frame["p_rule group"].between(0, 1).all()
     assert g.frontier_.frame("polars").columns == list(frame.columns)

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from fairpatch import Commod, PatchedModel, Target, review
-from fairpatch.learn.problem import Grid
 from fairpatch.report.suppress import hidden
 
 HOSTILE = [
@@ -44,7 +43,8 @@ def table(n=2_000, seed=0):
 
 
 def fitted(X, y, s, target=None, **options):
-    options = {"grid": Grid.of((3.0, 10.0), (0.3,), (0.01,)), "n_steps": 120} | options
+    if target is None:
+        options = {"n_steps": 120} | options
     return Commod("score", target=target, **options).fit(X, y, sensitive_features={"region": s})
 
 
@@ -236,7 +236,7 @@ def test_every_result_shows_itself_in_a_notebook(pack):
     for result in (found, g.choice_, g.certificate_, g.frontier_, g.patch_):
         assert result._repr_html_().lstrip().startswith("<")
         assert str(result)
-    assert "A decision changes where r is below 0" in str(g.patch_)
+    assert "A denied person is approved where the points reach" in str(g.patch_)
 
 
 def test_the_same_review_twice_is_the_same_page(pack):
@@ -276,8 +276,9 @@ def test_nobody_is_told_by_a_group_of_one(pack):
 def test_a_handful_of_changes_is_not_counted_by_its_rate(pack):
     _, _, (g, X, y, s) = pack
     f_logit = g.base_.logits(X)
-    ratio = g.patch_.with_strength(1.0).ratio(X)
-    turning = np.sort(1 / (1 - ratio[(ratio < 1) & (f_logit < 0)]))
+    each, rest = g.patch_.effect(f_logit)
+    less = (-each * g.patch_.points(X) - rest)[f_logit < 0]  # 1 - r
+    turning = np.sort(1 / less[less > 0])
     few = PatchedModel(g.base_, g.patch_.with_strength(float(turning[2:4].mean())))
     changed = int((few.decide(X) != (f_logit > 0)).sum())
     assert 0 < changed < 10

@@ -7,9 +7,12 @@ from pathlib import Path
 
 from fairpatch.bench import (
     beyond,
+    cards,
     certificate,
     cost,
     curve,
+    delivery,
+    refits,
     reproduction,
     scale,
     speed,
@@ -17,12 +20,16 @@ from fairpatch.bench import (
     target,
     ten,
 )
+from fairpatch.bench.problems import PROBLEMS
 
 EXPERIMENTS = {
     "paper": reproduction,
     "beyond": beyond,
+    "cards": cards,
     "cost": cost,
     "curve": curve,
+    "delivery": delivery,
+    "refits": refits,
     "scale": scale,
     "speed": speed,
     "stack": stack,
@@ -45,8 +52,13 @@ def main(argv: list[str] | None = None) -> int:
         verbs[name].add_argument("--jobs", type=int, help="processes, 2 by default")
     verbs["paper"].add_argument("--quick", action="store_true", help="a small one, for CI")
     verbs["beyond"].add_argument("--seeds", type=int)
-    verbs["beyond"].add_argument("--problems", nargs="+", choices=list(beyond.PROBLEMS))
+    verbs["beyond"].add_argument("--problems", nargs="+", choices=list(PROBLEMS))
     verbs["beyond"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
+    verbs["beyond"].add_argument("--fairness", choices=list(beyond.FAIRNESS))
+    verbs["beyond"].add_argument("--methods", nargs="+")
+    verbs["delivery"].add_argument("--seeds", type=int)
+    verbs["delivery"].add_argument("--room", type=float)
+    verbs["refits"].add_argument("--refits", type=int)
     verbs["cost"].add_argument("--rows", type=int)
     verbs["curve"].add_argument("--seeds", type=int)
     verbs["scale"].add_argument("--rows", type=int)

@@ -12,13 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from fairpatch.base import BaseModel
-from fairpatch.choose.fit import Learner, fit_target
+from fairpatch.choose.fit import Game, fit_target
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Splits, count_rows
 from fairpatch.datasets import Population, load
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.measure.changes import change_rate
 from fairpatch.measure.fairness import p_rule
 from fairpatch.measure.show import Table
@@ -52,7 +52,7 @@ def _one(rows: Rows, base: BaseModel, n: int, seed: int) -> dict[str, float]:
     learn = rows.take(np.arange(TEST + SELECT, TEST + SELECT + n)).scored(base)
     hidden = [base.score_column] if base.score_column else []
     encoder = Encoder.fit(learn.X, exclude=hidden)
-    learner = Learner(GRID, seed=seed)
+    learner = Game(GRID, seed=seed)
     try:
         fitted = fit_target(Splits(learn, select), encoder, base.cutoff, TARGET, learner)
     except TargetNotReachedError:

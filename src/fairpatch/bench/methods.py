@@ -1,6 +1,6 @@
 """COMMOD and its rivals as sweeps: each gives many models, from no change to much fairness."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,13 +13,15 @@ from fairpatch.bench.paper import Split
 from fairpatch.bench.sample import Sample
 from fairpatch.choose.candidates import Candidates, train_candidates
 from fairpatch.data.rows import Rows
-from fairpatch.learn.problem import Fairness, Grid, Settings
+from fairpatch.learn.adversarial.problem import Grid, Settings
 from fairpatch.measure.direction import Direction, untouched
+from fairpatch.measure.fairness import Fairness
 from fairpatch.rivals import (
     AdvDebias,
     AwareLpp,
     BayesRule,
     EqualizedThresholds,
+    FewBayes,
     Frappe,
     Lpp,
     Oxon,
@@ -38,8 +40,19 @@ RIVALS: dict[str, type[Rival]] = {
     "ExpGradient": Reductions,
     "OxonFair": Oxon,
     "Bayes rule": BayesRule,
+    "Bayes rule, few changes": FewBayes,
 }
-METHODS = (*RIVALS, "COMMOD")
+FINER: dict[str, Sequence[float]] = {
+    "LPP (reads S)": tuple(np.geomspace(0.6, 0.001, 30)),
+    "LPP": tuple(np.geomspace(0.6, 0.001, 30)),
+    "AdvDebias": (0.0, *np.geomspace(0.01, 100, 29)),
+    "FRAPPE": tuple(np.geomspace(10.0, 0.001, 24)),
+    "ExpGradient": tuple(np.geomspace(0.4, 0.005, 12)),
+    "OxonFair": tuple(np.geomspace(0.4, 0.005, 24)),
+}
+"""Dials in finer steps and wider, for comparisons along the whole curve."""
+METHODS = (*(name for name, kind in RIVALS.items() if kind is not FewBayes), "COMMOD")
+"""Of the paper's comparison."""
 ORACLES = tuple(name for name, kind in RIVALS.items() if kind.needs_sensitive_features)
 PUBLISHED_BLIND = ("LPP", "AdvDebias", "FRAPPE", "ExpGradient", "OxonFair")
 
@@ -55,7 +68,14 @@ class Model:
 
 
 def sweep(
-    method: str, split: Split, fairness: Fairness, seed: int, *, grid: Grid, n_concepts: int
+    method: str,
+    split: Split,
+    fairness: Fairness,
+    seed: int,
+    *,
+    grid: Grid,
+    n_concepts: int,
+    values: Sequence[float] | None = None,
 ) -> Iterator[Model]:
     """All models of a method, trained on the split's training rows."""
     if method == "COMMOD":
@@ -64,8 +84,8 @@ def sweep(
     kind = RIVALS[method]
     options = {"fairness": fairness, "random_state": seed}
     first = kind(split.f, **options) if kind.post_processing else kind(**options)
-    values = [seed] if kind is EqualizedThresholds else list(kind.values)
-    models = first.sweep(values, split.X_train, split.y_train, sensitive_features=split.s_train)
+    dialled = [seed] if kind is EqualizedThresholds else list(values or kind.values)
+    models = first.sweep(dialled, split.X_train, split.y_train, sensitive_features=split.s_train)
     for model in models:
         settings = {kind.dial: float(getattr(model, kind.dial))}
         yield Model(settings, partial(_decide, model), _score(model))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats
-from fairpatch.learn.problem import Fairness
+from fairpatch.measure.fairness import Fairness
 
 CONCEPTS = {"law_school": 2, "compas": 5}
 

@@ -10,7 +10,7 @@ from fairpatch.bench.paper import starting_model
 from fairpatch.bench.quartiles import CONCEPTS
 from fairpatch.choose.candidates import train_candidates
 from fairpatch.data.rows import Rows
-from fairpatch.learn.problem import Grid, Settings
+from fairpatch.learn.adversarial.problem import Grid, Settings
 
 
 def run(dataset: str = "law_school", models: int = 100, repeats: int = 3) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from fairpatch.base import BaseModel
 from fairpatch.choose.candidates import train_candidates
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import NAMES, load
-from fairpatch.learn.problem import Grid, Settings
+from fairpatch.learn.adversarial.problem import Grid, Settings
 from fairpatch.measure import p_rule
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.show import Table

@@ -1,4 +1,4 @@
-"""Candidates: a whole grid of models trained in one stack, each of them a patch to be.
+"""The paper's candidates: a whole grid of models trained in one stack, each a patch to be.
 
 Joins the two sides: rows are encoded (patch), trained on (learn), and the weights folded back onto
 raw columns (patch). One model is a grid of one.
@@ -9,15 +9,15 @@ import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.special import logit
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch._extras import need
 from fairpatch.data.rows import Rows
-from fairpatch.learn.problem import Grid, Problem, Settings
-from fairpatch.learn.train import Callback, Ratios, train
+from fairpatch.learn.adversarial.problem import Callback, Grid, Problem, Ratios, Settings
 from fairpatch.measure.direction import Direction, untouched
 from fairpatch.patch import Patch, Provenance
 from fairpatch.patch.encoding import Encoder
@@ -50,8 +50,27 @@ class Candidates:
         directions = tuple(d for p in parts for d in p.directions)
         return replace(first, grid=grid, ratios=ratios, directions=directions)
 
+    strengths: ClassVar[None] = None
+    strongest: ClassVar[float] = 3.0
+    """The dial is tried up to this strength: a weak patch turned up is a patch too."""
+
     def __len__(self) -> int:
         return len(self.grid)
+
+    def about(self, m: int) -> dict[str, Any]:
+        """Its settings."""
+        return {
+            "learner": "adversarial",
+            "lambda_fair": float(self.grid.fair[m]),
+            "lambda_ratio": float(self.grid.ratio[m]),
+            "lambda_concepts": float(self.grid.concepts[m]),
+            "seed": int(self.grid.seeds[m]),
+            "direction": self.directions[m],
+        }
+
+    def size(self, m: int) -> int:
+        """Its concepts."""
+        return int((self.ratios.W[m] != 0).any(-1).sum())
 
     def importance(self) -> dict[str, float]:
         """How much each column moves the ratio, on average over the models."""
@@ -74,7 +93,7 @@ class Candidates:
         kept = np.stack([untouched(direction, approved) for direction in self.directions])
         return np.where(kept, approved, decided)
 
-    def patch(self, m: int) -> Patch:
+    def patch(self, m: int, strength: float = 1.0) -> Patch:
         """Model m as a patch: concepts by importance, unused ones and unread columns left out."""
         W, v = self.ratios.W[m], self.ratios.v[m]
         order = sorted(range(len(v)), key=lambda j: -abs(v[j]))
@@ -84,18 +103,12 @@ class Candidates:
         )
         read = {name for concept in concepts for name in concept.columns}
         columns = {f.column.name: f.column for f in self.encoder.features if f.column.name in read}
-        lambdas = {
-            "lambda_fair": self.grid.fair[m],
-            "lambda_ratio": self.grid.ratio[m],
-            "lambda_concepts": self.grid.concepts[m],
-            "seed": self.grid.seeds[m],
-            "direction": self.directions[m],
-        }
-        settings = {**self.provenance.settings, **lambdas}
+        settings = {**self.provenance.settings, **self.about(m)}
         return Patch(
             columns=tuple(columns.values()),
             concepts=concepts,
             offset=float(self.ratios.a[m, 0]),
+            strength=strength,
             cutoff=self.cutoff,
             direction=self.directions[m],
             provenance=self.provenance.model_copy(update={"settings": settings}),
@@ -141,9 +154,17 @@ def train_candidates(
             **{package: version(package) for package in ("fairpatch", "numpy", "torch")},
         },
     )
-    ratios = train(problem, grid, settings, callbacks)
+    ratios = _trainer()(problem, grid, settings, callbacks)
     directions = (settings.direction,) * len(grid)
     return Candidates(encoder, grid, settings, ratios, cutoff, provenance, directions)
+
+
+def _trainer() -> Any:
+    """The paper's training, which needs torch: imported by those who ask for it."""
+    need("torch", extra="adversarial")
+    from fairpatch.learn.adversarial.train import train  # noqa: PLC0415 it imports torch
+
+    return train
 
 
 def _positive(values: Any, n: int, name: str) -> Floats:

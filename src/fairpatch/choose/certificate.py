@@ -40,6 +40,8 @@ class Certificate:
 
     target: Target
     verdicts: tuple[Verdict, ...]
+    warning: str | None = None
+    """What looks odd about the rows that it was judged on."""
 
     @property
     def word(self) -> Word:
@@ -71,6 +73,7 @@ class Certificate:
             f"Certificate at {self.target.confidence:.0%}: {self.word}",
             ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
             rows,
+            [] if self.warning is None else [f"Take care: {self.warning}."],
         )
 
     __repr__ = __str__

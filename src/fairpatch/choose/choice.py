@@ -1,18 +1,21 @@
 """The choice: the patch that meets the target with the fewest changes, or an honest no."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.not_reached import TargetNotReachedError, nearest
-from fairpatch.choose.target import Target
+from fairpatch.choose.target import Requirement, Target
 from fairpatch.measure.bounds import Bound
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.floor import too_few
 from fairpatch.measure.metric import METRICS, Metric
 
 MARGINS = (0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.025, 0.0)
@@ -37,6 +40,12 @@ class Choice:
     """The fewest changes with which any method could meet the target, S known."""
     blind: float | None = None
     """The same for methods that do not read S, as a share: estimated, as P(S|x) is."""
+    promoted_outcome: float | None = None
+    """Share with y = 1 of those who are promoted, and of those who are left denied; None if few."""
+    denied_outcome: float | None = None
+    expected: dict[str, dict[str, Estimate]] = field(default_factory=dict)
+    """What to expect on new people, with 95 % intervals, by feature and metric: measured on people
+    who were not learned from."""
 
     def __str__(self) -> str:
         reached = "; ".join(
@@ -49,7 +58,19 @@ class Choice:
             text += f"; no method could meet the target with fewer than {least:.1%}"
         if self.blind is not None:
             text += f", and about {self.blind:.1%} are to be expected at best without reading S"
-        return f"{text}. Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
+        text += f". Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
+        if self.promoted_outcome is not None and self.denied_outcome is not None:
+            text += (
+                f" Of those promoted {self.promoted_outcome:.0%} have outcome 1, of those left "
+                f"denied {self.denied_outcome:.0%}."
+            )
+        likely = [
+            f"{feature}: {WORDS[name]} {e.low:.2f} to {e.high:.2f}"
+            for feature, found in self.expected.items()
+            for name, e in found.items()
+            if e.low is not None and e.high is not None
+        ]
+        return text + (f" To expect on new people (95 %): {'; '.join(likely)}." if likely else "")
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
@@ -64,24 +85,28 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     by_feature = {feature: frontier.counts.by(feature) for feature in frontier.counts.features}
     known, blind = fewest(target, by_feature, frontier.q, frontier.f_logit > 0, frontier.weight)
     ladder: list[Choice] = []
-    for found in options(frontier, [target.inside(m) if m else target for m in MARGINS]):
+    rungs = [target.inside(m) if m else target for m in MARGINS]
+    settled = options(frontier.settled, rungs) if frontier.settled else [[] for _ in rungs]
+    for found, final in zip(options(frontier, rungs), settled, strict=True):
         if not found:
             continue
         best = min(found, key=lambda c: _preference(c, target))
+        best = next((c for c in final if c.model == best.model), best)
         if not ladder or (best.model, best.strength) != (ladder[-1].model, ladder[-1].strength):
             ladder.append(best)
     if not ladder:
         raise TargetNotReachedError(nearest(frontier, target))
+    own = frontier.settled or frontier
     return [
-        replace(
-            c, bound=known, blind=blind, displacement=frontier.displacement(c.model, c.strength)
-        )
+        replace(c, bound=known, blind=blind, displacement=own.displacement(c.model, c.strength))
         for c in ladder
     ]
 
 
 def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
     """What is least for the preferred choice."""
+    if target.prefer is None:
+        return (target.price_per_change * choice.change_rate - choice.accuracy, choice.change_rate)
     values = {"changes": choice.change_rate, "accuracy": -choice.accuracy}
     return tuple(values[name] for name in target.prefer)
 
@@ -132,7 +157,11 @@ def options(frontier: Frontier, targets: Sequence[Target]) -> list[list[Choice]]
             for name, metric in metrics.items()
         }
         for own, target in zip(found, targets, strict=True):
-            kept = [r.met(values[f, r.name]) for f in by_feature for r in target.requirements]
+            kept = [
+                r.met(_with_room(r, values[feature, r.name], dial, target.room))
+                for feature, dial in by_feature.items()
+                for r in target.requirements
+            ]
             step = _step(frontier, m, np.flatnonzero(np.logical_and.reduce(kept)), target)
             if step is not None:
                 own.append(_option(frontier, m, step, target, values))
@@ -150,7 +179,18 @@ def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> 
         met = met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
     if not len(met):
         return None
+    if target.prefer is None:
+        cost = target.price_per_change * dial.change_rate[met] - dial.accuracy[met]
+        return int(met[cost.argmin()])
     return int(met[0] if target.prefer[0] == "changes" else met[dial.accuracy[met].argmax()])
+
+
+def _with_room(r: Requirement, values: Floats, dial: Dial, room: float) -> Floats:
+    """Values moved towards the limit by so many standard errors: they must keep it even so."""
+    if not room or not isinstance(r.metric, Metric):
+        return values
+    error = room * r.metric.error_along(dial)
+    return values - error if r.metric.at_least else values + error
 
 
 def _option(
@@ -159,12 +199,16 @@ def _option(
     first = next(iter(frontier.dials[m].values()))
     strength = float(first.strength[k])
     limited = target.max_displacement is not None
+    up = float(first.promoted[k])
+    few = too_few(up)
     return Choice(
         model=m,
         strength=strength,
         change_rate=float(first.change_rate[k]),
         accuracy=float(first.accuracy[k]),
         displacement=frontier.displacement(m, strength) if limited else np.nan,
+        promoted_outcome=None if few or not up else float(first.outcomes[0][k]),
+        denied_outcome=None if few or too_few(first.denied - up) else float(first.outcomes[1][k]),
         metrics={
             feature: {
                 r.name: float(values[feature, r.name][k]) for r in target.fairness_requirements

@@ -31,6 +31,8 @@ class Dial:
     positive : decisions of 1 by group and label, (stretches, groups, 2).
     size : people by group and label, (groups, 2).
     changed : changed decisions, (stretches,).
+    promoted, promoted_good : of those whom f denies, who is approved, and of them with y = 1.
+    denied, denied_good : whom f denies, and of them with y = 1.
 
     With weights, each row counts for so many people.
     """
@@ -42,6 +44,10 @@ class Dial:
     changed: Counted
     people: float
     correct: Counted
+    promoted: Counted
+    promoted_good: Counted
+    denied: float
+    denied_good: float
 
     def at(self, strength: Any) -> Any:
         """The stretch that a strength, or each of several, lies in."""
@@ -50,8 +56,12 @@ class Dial:
     def only(self, k: Any) -> "Dial":
         """Only some of the stretches, or one."""
         k = np.atleast_1d(k)
-        by_stretch = ("start", "strength", "positive", "changed", "correct")
-        return replace(self, **{name: getattr(self, name)[k] for name in by_stretch})
+        return replace(self, **{name: getattr(self, name)[k] for name in BY_STRETCH})
+
+    def read_at(self, strengths: Floats) -> "Dial":
+        """The same dial where it may stand at some strengths only."""
+        start = np.nextafter(strengths, -np.inf)
+        return replace(self.only(self.at(strengths)), start=start, strength=strengths)
 
     @property
     def change_rate(self) -> Floats:
@@ -62,6 +72,19 @@ class Dial:
     def accuracy(self) -> Floats:
         """Share of decisions that equal y."""
         return self.correct / self.people
+
+    @property
+    def outcomes(self) -> tuple[Floats, Floats]:
+        """Share with y = 1 of those who are promoted, and of those who are left denied."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            left = self.denied - self.promoted
+            return (
+                np.where(self.promoted > 0, self.promoted_good / self.promoted, np.nan),
+                np.where(left > 0, (self.denied_good - self.promoted_good) / left, np.nan),
+            )
+
+
+BY_STRETCH = ("start", "strength", "positive", "changed", "correct", "promoted", "promoted_good")
 
 
 def trace(
@@ -106,5 +129,12 @@ def trace(
     gained = np.where(right, -w, w)[order].cumsum()[last]
     correct = w[right].sum() + np.append(0, gained)
     changed = np.append(0, w[order].cumsum()[last])
-    start = np.append(0.0, ends)
-    return Dial(start, strength, positive, size, changed, float(w.sum()), correct)
+    good = y == 1
+    up, up_good = (
+        np.append(0, np.where(who[order], w[order], 0).cumsum()[last])
+        for who in (~approved, ~approved & good)
+    )
+    return Dial(
+        np.append(0.0, ends), strength, positive, size, changed, float(w.sum()), correct,
+        up, up_good, float(w[~approved].sum()), float(w[~approved & good].sum()),
+    )  # fmt: skip

@@ -1,28 +1,37 @@
 """The whole way from splits to a certified patch: train, trace, choose, certify."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from fairpatch._arrays import Floats
 from fairpatch.choose.candidates import Candidates, RatioLoss, train_candidates
+from fairpatch.choose.cards import Cards, learn_cards
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.pool import Pool
+from fairpatch.choose.suspicion import MOST as MOST_ASKED
+from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import Fresh, Splits
-from fairpatch.learn.problem import Fairness, Grid, Settings
-from fairpatch.learn.train import Callback
-from fairpatch.measure.direction import DIRECTIONS, Direction
+from fairpatch.data.splits import Crossed, Fresh, Splits
+from fairpatch.learn.adversarial.problem import Callback, Grid, Settings
+from fairpatch.learn.push.rules import CardRules
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.direction import DIRECTIONS, Direction, untouched
+from fairpatch.measure.fairness import Fairness
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 
 
 @dataclass(frozen=True)
-class Learner:
-    """How candidates are trained: the paper's game, over a grid of lambdas."""
+class Game:
+    """How the paper's candidates are trained: against an adversary, over a grid of lambdas."""
 
-    grid: Grid
+    grid: Grid = field(default_factory=lambda: Grid.of(ratio=(0.3, 1.0)))
     n_concepts: int = 3
     n_steps: int = 400
     seed: int = 0
@@ -56,6 +65,14 @@ class Learner:
         )
 
 
+@dataclass(frozen=True)
+class Push:
+    """How cards are learned: without a game."""
+
+    rules: CardRules = field(default_factory=CardRules)
+    seed: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """What a fit gives: the patch, and with a target how it was chosen and judged."""
@@ -76,6 +93,8 @@ class Fitted:
     """The people who certified it: neither learned from nor chosen on."""
     people: int = 0
     """In all splits together."""
+    learner: Push | Game | None = None
+    """How it was learned, so that it can be learned again."""
 
     def fresh_rows(self, most: int | None = None) -> Rows:
         """The people who certified it, or at most so many of them."""
@@ -92,26 +111,50 @@ class Fitted:
 
 
 def fit_target(
-    splits: Splits, encoder: Encoder, cutoff: float, target: Target, learner: Learner
+    splits: Splits, encoder: Encoder, cutoff: float, target: Target, learner: Push | Game
 ) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
-    frontier = train_frontier(splits, encoder, cutoff, target, learner)
+    frontier, own, rows = train_frontier(splits, encoder, cutoff, target, learner)
     ladder = choose(frontier, target)
     choice, certificate = ladder[-1], None
     if splits.fresh is not None:
         choice, certificate = certify_choice(ladder, frontier.candidates, target, splits.fresh)
+        known = looks_known(splits.fresh.sample(MOST_ASKED))
+        certificate = replace(certificate, warning=known)
     return Fitted(
-        _patch(frontier.candidates, choice),
-        frontier.candidates.encoder,
+        frontier.candidates.patch(choice.model, choice.strength),
+        own,
         encoder,
         target,
         frontier,
-        choice,
-        ladder[-1],
+        _with_expected(choice, frontier, target, rows),
+        _with_expected(ladder[-1], frontier, target, rows),
         certificate,
         splits.fresh,
         splits.people,
+        learner,
     )
+
+
+def _with_expected(choice: Choice, frontier: Frontier, target: Target, rows: Rows) -> Choice:
+    """What the choice reached on people who were not learned from, with intervals."""
+    f, m = rows.f, choice.model
+    r = 1 + choice.strength * (frontier.ratios[m] - 1)
+    approved = f > 0
+    patched = np.where(approved, r > 0, (f < 0) & (r < 0))
+    after = np.where(untouched(frontier.candidates.directions[m], approved), approved, patched)
+    counts = Counts.from_arrays(
+        decision=approved,
+        new_decision=after,
+        y=rows.y,
+        sensitive_features=rows.s.comparable(),
+        sample_weight=rows.sample_weight,
+    )
+    found = {
+        feature: {metric.name: metric.of(counts.by(feature)) for metric in target.metrics}
+        for feature in counts.features
+    }
+    return replace(choice, expected=found)
 
 
 def fit_lambdas(
@@ -120,33 +163,50 @@ def fit_lambdas(
     cutoff: float,
     fairness: Fairness,
     direction: Direction,
-    learner: Learner,
+    learner: Game,
 ) -> Fitted:
     """Learn one patch: the first of the learner's grid, as trained."""
     candidates = learner.train(rows, encoder, cutoff, fairness, direction)
-    return Fitted(candidates.patch(0), encoder, encoder, people=len(rows))
+    return Fitted(candidates.patch(0), encoder, encoder, people=len(rows), learner=learner)
 
 
 def train_frontier(
-    splits: Splits, encoder: Encoder, cutoff: float, target: Target, learner: Learner
-) -> Frontier:
-    """Train every candidate on the first split, and trace its dial on the second."""
-
-    def train(own: Encoder, direction: Direction) -> Candidates:
-        return learner.train(splits.learn, own, cutoff, target.fairness, direction)
-
+    splits: Splits, encoder: Encoder, cutoff: float, target: Target, learner: Push | Game
+) -> tuple[Frontier, Encoder, Rows]:
+    """All candidates with their dials; the columns they may read; the people they are judged on."""
     if target.max_columns is not None:  # learn with all, keep the strongest, learn again
-        moves = train(encoder, target.direction).importance()
+        every = _learn(splits, encoder, cutoff, target, learner)[0]
+        moves = every.importance()
         strongest = sorted(moves, key=lambda name: -moves[name])
         encoder = encoder.only(strongest[: target.max_columns])
+    candidates, rows, ratios, counts = _learn(splits, encoder, cutoff, target, learner)
+    learned = splits.learn if isinstance(learner, Game) else None
+    settled = candidates.own_ratios if isinstance(candidates, Cards) else None
+    own = (rows, ratios, encoder, learned, counts, target.metrics, settled)
+    return Frontier.trace(candidates, *own), encoder, rows
+
+
+def _learn(
+    splits: Splits, encoder: Encoder, cutoff: float, target: Target, learner: Push | Game
+) -> tuple[Candidates | Cards, Rows, Floats, Counts | None]:
+    """Candidates, the people they are judged on, their ratios, and counts of f's decisions."""
+    if isinstance(learner, Push):
+        both = splits.both or Crossed(splits.learn)
+        cards = learn_cards(both, encoder, cutoff, target, learner.rules, learner.seed)
+        rows = both.rows
+        if both.known_to_f is not None:
+            rows = rows.take(np.flatnonzero(~both.known_to_f))
+        return cards, rows, cards.ratios, both.counts
     # Who allows changes both ways allows one way too, and that is often the cheaper one.
     directions = DIRECTIONS if target.direction == "both" else (target.direction,)
-    candidates = Candidates.join([train(encoder, direction) for direction in directions])
-    return Frontier.trace(candidates, splits.select, splits.learn, splits.selected, target.metrics)
+    own = (encoder, cutoff, target.fairness)
+    trained = [learner.train(splits.learn, *own, direction) for direction in directions]
+    candidates = Candidates.join(trained)
+    return candidates, splits.select, candidates.ratio(splits.select.X), splits.selected
 
 
 def certify_choice(
-    ladder: Sequence[Choice], candidates: Candidates, target: Target, fresh: Fresh
+    ladder: Sequence[Choice], candidates: Pool, target: Target, fresh: Fresh
 ) -> tuple[Choice, Certificate]:
     """The weakest choice that is certified, and its certificate.
 
@@ -155,7 +215,8 @@ def certify_choice(
     the target stays below 1 - confidence. If not even the safest is certified, the one that is
     preferred on the selection rows stands, with its own verdict.
     """
-    counts = fresh.count([_patch(candidates, choice) for choice in ladder])
+    patches = [candidates.patch(choice.model, choice.strength) for choice in ladder]
+    counts = fresh.count(patches)
     certificates = [certify(own, target) for own in counts]
     best = None
     for choice, certificate in zip(ladder, certificates, strict=True):
@@ -168,7 +229,3 @@ def certify_choice(
     last = certificates[-1]
     words = [replace(v, word="too few data") if v.word == "certified" else v for v in last.verdicts]
     return ladder[-1], replace(last, verdicts=tuple(words)) if last.word == "certified" else last
-
-
-def _patch(candidates: Candidates, choice: Choice) -> Patch:
-    return candidates.patch(choice.model).with_strength(choice.strength)

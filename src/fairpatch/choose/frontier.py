@@ -9,34 +9,40 @@ import numpy as np
 from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.dial import Dial, trace
 from fairpatch.choose.group_probability import group_probabilities
+from fairpatch.choose.pool import Pool
 from fairpatch.choose.target import Requirement
 from fairpatch.data.rows import Rows
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction, untouched
+from fairpatch.measure.floor import too_few
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.scores import displacement
 from fairpatch.measure.show import Table
+from fairpatch.patch.encoding import Encoder
 
-STRONGEST = 3.0
-"""The dial is tried up to this strength: a weak patch turned up is a patch too."""
+STOPS = 8
+"""Of a card's dial, so many prices are shown."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """One candidate as trained (strength 1): its settings, and what it reaches."""
+    """One candidate at one strength: its settings, and what it reaches."""
 
+    number: int
     model: int
-    lambda_fair: float
-    lambda_ratio: float
-    lambda_concepts: float
-    seed: int
+    strength: float
+    settings: dict[str, Any]
     direction: Direction
     accuracy: float
     change_rate: float
-    concepts: int
+    size: int
+    """Its concepts or lines."""
+    promoted_outcome: float | None
+    """Share with y = 1 of those who are promoted; None where they are few."""
+    denied_outcome: float | None
+    """Of those who are left denied."""
     metrics: dict[str, dict[str, float | None]]
     """By sensitive feature, then by metric; None where it is undefined."""
 
@@ -51,7 +57,7 @@ class Record:
 class Frontier:
     """The dials of all candidates on the selection rows, one for each sensitive feature."""
 
-    candidates: Candidates
+    candidates: Pool
     dials: list[dict[str, Dial]]
     """By candidate, then by feature."""
     ratios: Floats
@@ -64,43 +70,46 @@ class Frontier:
     """For how many people each row stands, where the rows are a sample."""
     asked: tuple[Metric, ...] = (P_RULE,)
     """What the target limits: the metrics that candidates are compared by."""
+    settled: "Frontier | None" = None
+    """The same candidates as they will be used, where the dials are of cards that were learned
+    without the person: those say which candidate is best, these where its dial has to stand."""
 
     @classmethod
     def trace(
         cls,
-        candidates: Candidates,
+        candidates: Pool,
         rows: Rows,
+        ratios: Floats,
+        encoder: Encoder,
         learned: Rows | None = None,
         counts: Counts | None = None,
         asked: tuple[Metric, ...] = (P_RULE,),
+        settled: Floats | None = None,
     ) -> "Frontier":
         """Follow every candidate's dial on rows that it was not trained on.
 
-        ``learned``, the rows that it was trained on, serve to estimate P(S|x). ``counts`` are of
-        f's decisions for everybody, where the rows are a sample with weights.
+        ``ratios`` are theirs of these rows, (candidates, rows). ``learned``, the rows that they
+        were trained on, serve to estimate P(S|x). ``counts`` are of f's decisions for everybody,
+        where the rows are a sample with weights.
         """
         groups, f_logit = rows.s.comparable(), rows.f
         counts = counts or Counts.from_arrays(
             decision=f_logit > 0, y=rows.y, sensitive_features=groups
         )
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
-        ratios = candidates.ratio(rows.X)
-        dials = [
-            {
-                name: trace(
-                    r, f_logit, rows.y, codes, direction=direction, most=STRONGEST, weight=weight
-                )
-                for name, codes in zip(groups.features, groups.codes.T, strict=True)
-            }
-            for r, direction in zip(ratios, candidates.directions, strict=True)
-        ]
-        q = group_probabilities(rows, candidates.encoder, learned)
-        return cls(candidates, dials, ratios, f_logit, counts, q, weight, asked)
+        q = group_probabilities(rows, encoder, learned)
+        rest = (f_logit, counts, q, weight, asked)
+        own = _dials(candidates, rows, ratios, weight)
+        final = None
+        if settled is not None:
+            final = cls(candidates, _dials(candidates, rows, settled, weight), settled, *rest)
+        return cls(candidates, own, ratios, *rest, final)
 
     def displacement(self, m: int, strength: float) -> float:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
         f, t = self.f_logit, float(logit(self.candidates.cutoff))
-        moved = (1 + strength * (self.ratios[m] - 1)) * f
+        r = 1 + strength * (self.ratios[m] - 1)
+        moved = (r if self.candidates.strengths is None else np.clip(r, -1, 1)) * f
         moved = np.where(untouched(self.candidates.directions[m], f > 0), f, moved)
         return displacement(expit(f + t), expit(moved + t), self.weight)
 
@@ -124,36 +133,53 @@ class Frontier:
         return np.asarray(np.logical_and.reduce(kept))
 
     def records(self) -> list[Record]:
-        """One record a candidate."""
-        grid, W = self.candidates.grid, self.candidates.ratios.W
-        found = []
+        """One record a candidate as trained; a card at several prices."""
+        found: list[Record] = []
         for m, by_feature in enumerate(self.dials):
             first = next(iter(by_feature.values()))
-            k = int(first.at(1.0))
-            found.append(
-                Record(
-                    model=m,
-                    lambda_fair=float(grid.fair[m]),
-                    lambda_ratio=float(grid.ratio[m]),
-                    lambda_concepts=float(grid.concepts[m]),
-                    seed=int(grid.seeds[m]),
-                    direction=self.candidates.directions[m],
-                    accuracy=float(first.accuracy[k]),
-                    change_rate=float(first.change_rate[k]),
-                    concepts=int((W[m] != 0).any(-1).sum()),
-                    metrics={
-                        feature: {
-                            metric.name: _known(metric.along(dial.only(k))[0]) for metric in METRICS
-                        }
-                        for feature, dial in by_feature.items()
-                    },
-                )
-            )
+            promoted, left = first.outcomes
+            for k in self._stops(m):
+                up = float(first.promoted[k])
+                found.append(
+                    Record(
+                        number=len(found),
+                        model=m,
+                        strength=float(first.strength[k]) if self.candidates.strengths is not None
+                        else 1.0,
+                        settings=self.candidates.about(m),
+                        direction=self.candidates.directions[m],
+                        accuracy=float(first.accuracy[k]),
+                        change_rate=float(first.change_rate[k]),
+                        size=self.candidates.size(m),
+                        promoted_outcome=None if too_few(up) or not up else float(promoted[k]),
+                        denied_outcome=None if too_few(first.denied - up) else _known(left[k]),
+                        metrics={
+                            feature: {
+                                metric.name: _known(metric.along(dial.only(k))[0])
+                                for metric in METRICS
+                            }
+                            for feature, dial in by_feature.items()
+                        },
+                    )
+                )  # fmt: skip
         return found
+
+    def _stops(self, m: int) -> list[int]:
+        """Where a candidate's dial is shown: as trained, or at some prices up to its fairest."""
+        dials = list(self.dials[m].values())
+        if self.candidates.strengths is None:
+            return [int(dials[0].at(1.0))]
+        values = np.array([self.asked[0].along(dial) for dial in dials])
+        worst = values.min(0) if self.asked[0].at_least else -values.max(0)
+        fairest = int(np.nan_to_num(worst, nan=-np.inf).argmax())
+        changed = dials[0].changed[: fairest + 1]
+        wanted = np.linspace(0, float(changed[-1]), STOPS + 1)
+        return sorted({int(np.searchsorted(changed, n)) for n in wanted})
 
     def __str__(self) -> str:
         kept = int(self.pareto().sum())
-        return f"Frontier of {len(self.dials)} candidates, {kept} of them beaten by none"
+        many = len(self.records())
+        return f"Frontier of {many} candidates, {kept} of them beaten by none"
 
     __repr__ = __str__
 
@@ -165,11 +191,13 @@ class Frontier:
         """The records as a frame of pandas, polars or pyarrow: one column a metric and feature."""
         columns: dict[str, list[Any]] = {}
         for record in self.records():
-            flat = {k: v for k, v in asdict(record).items() if k != "metrics"}
+            flat = {k: v for k, v in asdict(record).items() if k not in ("metrics", "settings")}
+            flat |= {k: v for k, v in record.settings.items() if k not in flat}
             for feature, metrics in record.metrics.items():
                 flat |= {f"{name} {feature}": value for name, value in metrics.items()}
-            for name, value in flat.items():
-                columns.setdefault(name, []).append(value)
+            for name in dict.fromkeys([*columns, *flat]):
+                known = columns.setdefault(name, [None] * record.number)
+                known.append(flat.get(name))
         columns["pareto"] = self.pareto().tolist()
         return nw.from_dict(columns, backend=backend).to_native()
 
@@ -194,12 +222,31 @@ class Frontier:
         return ~np.array(beaten)
 
 
+def _dials(
+    candidates: Pool, rows: Rows, ratios: Floats, weight: Floats | None
+) -> list[dict[str, Dial]]:
+    """The dial of every candidate for every feature."""
+    groups, found = rows.s.comparable(), []
+    for r, direction in zip(ratios, candidates.directions, strict=True):
+        own = {
+            name: trace(
+                r, rows.f, rows.y, codes, direction=direction, most=candidates.strongest,
+                weight=weight,
+            )
+            for name, codes in zip(groups.features, groups.codes.T, strict=True)
+        }  # fmt: skip
+        if candidates.strengths is not None:
+            own = {name: dial.read_at(candidates.strengths) for name, dial in own.items()}
+        found.append(own)
+    return found
+
+
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
 def _shown(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3f}"
+    return "-" if value is None else f"{value:.3f}"
 
 
 def table(records: Sequence[Record], title: str, asked: Sequence[Metric] = (P_RULE,)) -> Table:
@@ -208,12 +255,21 @@ def table(records: Sequence[Record], title: str, asked: Sequence[Metric] = (P_RU
     shown = [(metric, feature) for metric in asked for feature in features]
     rows = [
         [
-            str(r.model),
+            str(r.number),
             f"{r.change_rate:.1%}",
             f"{r.accuracy:.3f}",
+            _shown(r.promoted_outcome),
+            _shown(r.denied_outcome),
             *(_shown(r.metrics[feature].get(metric.name)) for metric, feature in shown),
         ]
         for r in sorted(records, key=lambda r: r.change_rate)
     ]
-    header = ["candidate", "changes", "accuracy", *(f"{m.words}, {f}" for m, f in shown)]
+    header = [
+        "candidate",
+        "changes",
+        "accuracy",
+        "promoted: y = 1",
+        "left denied: y = 1",
+        *(f"{m.words}, {f}" for m, f in shown),
+    ]
     return Table(title, header, rows)

@@ -13,7 +13,7 @@ class SavedFrontier(Part):
     """What a frontier's file holds: plain data, no row and no value of S."""
 
     format: Literal["fairpatch.frontier"] = "fairpatch.frontier"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     asked: tuple[str, ...] = ("p_rule",)
     """Names of the metrics that the target limits."""
     records: tuple[Record, ...]
@@ -23,11 +23,12 @@ class SavedFrontier(Part):
 
 def save_frontier(frontier: Frontier, path: str | Path) -> Path:
     """Write the frontier as JSON."""
+    records = frontier.records()
     saved = SavedFrontier(
         asked=tuple(metric.name for metric in frontier.asked),
-        records=tuple(frontier.records()),
+        records=tuple(records),
         pareto=tuple(frontier.pareto().tolist()),
-        patches=tuple(frontier.candidates.patch(m) for m in range(len(frontier.candidates))),
+        patches=tuple(frontier.candidates.patch(r.model, r.strength) for r in records),
     )
     return write_whole(path, saved.model_dump_json(indent=1))
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
-from fairpatch.learn.problem import Fairness
 from fairpatch.measure.direction import DIRECTIONS, Direction
+from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
 
 Preference = Literal["changes", "accuracy"]
@@ -69,7 +69,15 @@ class Target:
         Columns that the patch must not read.
     confidence : float
         Level of the certificate.
-    prefer : order of preference among patches that meet the target.
+    price_per_change : float
+        Among patches that meet the target: how many wrong decisions one changed decision is worth.
+        1 weighs them alike; 0 asks for the most accurate patch, a large number for the fewest
+        changes.
+    prefer : order of "changes" and "accuracy", optional
+        Instead of a price: first the one, and the other only between equals.
+    room : float
+        How many standard errors inside the limits the choice must lie: with 0 about half of all
+        patches miss a limit by a little on new people, with 1 about one in six.
 
     Examples
     --------
@@ -86,7 +94,9 @@ class Target:
     direction: Direction
     exclude: tuple[str, ...]
     confidence: float
-    prefer: tuple[Preference, ...]
+    prefer: tuple[Preference, ...] | None
+    price_per_change: float
+    room: float
 
     def __init__(
         self,
@@ -97,7 +107,9 @@ class Target:
         direction: Direction = "both",
         exclude: Sequence[str] = (),
         confidence: float = 0.95,
-        prefer: Sequence[Preference] = ("changes", "accuracy"),
+        prefer: Sequence[Preference] | None = None,
+        price_per_change: float = 1.0,
+        room: float = 0.0,
         **limits: float | None,
     ) -> None:
         known = {metric.name: metric for metric in METRICS}
@@ -122,16 +134,18 @@ class Target:
         check.names("exclude", exclude)
         if not isinstance(confidence, check.NUMBERS) or not 0.5 < confidence < 1:
             raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")
-        order = (prefer,) if isinstance(prefer, str) else tuple(prefer)
-        if sorted(order) != ["accuracy", "changes"]:
+        check.number("price_per_change", price_per_change, 0)
+        check.number("room", room, 0)
+        order = _order(prefer)
+        if order is not None and price_per_change != 1.0:
             raise ValueError(
-                f"prefer must order 'changes' and 'accuracy', the more important first; "
-                f"got {prefer!r}"
+                "give prefer or price_per_change, not both: prefer is an order, no price"
             )
         fields = {
             "requirements": tuple(found), "max_displacement": max_displacement,
             "max_columns": max_columns, "direction": direction, "exclude": tuple(exclude),
-            "confidence": confidence, "prefer": order,
+            "confidence": confidence, "prefer": order, "price_per_change": price_per_change,
+            "room": room,
         }  # fmt: skip
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -185,10 +199,23 @@ class Target:
         return f"Target({', '.join(f'{k}={v!r}' for k, v in given.items())})"
 
 
+def _order(prefer: Any) -> tuple[Preference, ...] | None:
+    if prefer is None:
+        return None
+    order: tuple[Any, ...] = (prefer,) if isinstance(prefer, str) else tuple(prefer)
+    if len(order) == 1 and order[0] in ("changes", "accuracy"):
+        order = ("changes", "accuracy") if order[0] == "changes" else ("accuracy", "changes")
+    if sorted(order) != ["accuracy", "changes"]:
+        raise ValueError(
+            f"prefer must order 'changes' and 'accuracy', the more important first; got {prefer!r}"
+        )
+    return order
+
+
 LIMITS = (*(metric.name for metric in METRICS), CHANGES.name)
 DEFAULTS: dict[str, Any] = dict.fromkeys(LIMITS) | {
     "max_displacement": None, "max_columns": None, "direction": "both", "exclude": (),
-    "confidence": 0.95, "prefer": ("changes", "accuracy"),
+    "confidence": 0.95, "prefer": None, "price_per_change": 1.0, "room": 0.0,
 }  # fmt: skip
 OPTIONS = tuple(DEFAULTS)
 # What help() and editors show: the metrics by their names.

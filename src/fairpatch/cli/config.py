@@ -23,7 +23,22 @@ class TargetOptions(BaseModel):
     max_columns: int | None = None
     direction: Direction = "both"
     confidence: float = 0.95
-    prefer: tuple[Literal["changes", "accuracy"], ...] = ("changes", "accuracy")
+    prefer: tuple[Literal["changes", "accuracy"], ...] | None = None
+    price_per_change: float = 1.0
+    room: float = 0.0
+
+
+class CardOptions(BaseModel):
+    """How a card may look; see ``fairpatch.CardRules``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_lines: int | None = 10
+    monotonic: dict[str, Literal[1, -1]] = {}
+    signs: dict[str, Literal[1, -1]] = {}
+    names: dict[str, str] = {}
+    level_names: dict[str, dict[str, str]] = {}
+    groupings: dict[str, dict[str, list[str | int | float | bool]]] = {}
 
 
 if not TYPE_CHECKING:  # a limit for every metric that a target can ask for
@@ -62,14 +77,24 @@ class Config(BaseModel):
         default_factory=lambda: TargetOptions.model_validate({"p_rule": 0.8})
     )
     max_rows: int | None = Field(100_000, description="rows to learn from, at most")
-    n_concepts: int = 3
-    n_steps: int = 400
+    learner: Literal["push", "adversarial"] = Field(
+        "push", description="a card of points; or the paper's, which needs fairpatch[adversarial]"
+    )
+    card: CardOptions = Field(
+        default_factory=CardOptions, description="lines, rules and names of a card"
+    )
+    n_concepts: int | None = Field(None, description="of the adversarial learner")
+    n_steps: int | None = Field(None, description="of the adversarial learner")
+    f_trained_on: str | None = Field(
+        None, description="column that is true for rows that the base model was trained on"
+    )
     seed: int = 0
 
     @property
     def not_features(self) -> list[str]:
         """Columns that are kept from the patch."""
-        return [self.label, *self.sensitive, *self.ignore, *([self.key] if self.key else [])]
+        named = [name for name in (self.key, self.f_trained_on) if name]
+        return [self.label, *self.sensitive, *self.ignore, *named]
 
 
 def schema() -> str:

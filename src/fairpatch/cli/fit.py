@@ -92,6 +92,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     from fairpatch.cli import config as configs
     from fairpatch.cli import run_folder
     from fairpatch.commod import Commod
+    from fairpatch.learn.push.rules import CardRules
     from fairpatch.patch import save
     from fairpatch.patch.file import write_whole
 
@@ -105,11 +106,14 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
         exclude=options.exclude,
         target=Target(**options.target.model_dump()),
         max_rows=options.max_rows,
-        n_concepts=options.n_concepts,
-        n_steps=options.n_steps,
+        learner=options.learner,
         random_state=options.seed,
         progress=sys.stderr.isatty() and not quiet,
     )
+    own = {"n_concepts": options.n_concepts, "n_steps": options.n_steps}
+    g.set_params(**{name: value for name, value in own.items() if value is not None})
+    if options.learner == "push":
+        g.set_params(card=CardRules(**options.card.model_dump()))
     try:
         _fit(g, table, options)
     except TargetNotReachedError as error:
@@ -133,6 +137,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     about = {"data": options.data, "data_sha256": tables.fingerprint(options.data)}
     run_folder.seal(out, {**about, "rows": g.fitted_.people, "certificate": word})
     if not quiet:
+        note(str(g.patch_))
         note(str(g.choice_))
         if g.choice_ != g.preferred_:
             note(
@@ -151,7 +156,8 @@ def _fit(g: "Commod", table: Any, options: "Config") -> None:
     if options.key is None:
         frame = tables.in_memory(table)
         X, y = frame.drop(columns=options.not_features), frame[options.label]
-        g.fit(X, y, sensitive_features=frame[S])
+        known = None if options.f_trained_on is None else frame[options.f_trained_on].astype(bool)
+        g.fit(X, y, sensitive_features=frame[S], f_trained_on=known)
         return
     import narwhals as nw
 

@@ -9,9 +9,6 @@ import typer
 from fairpatch.cli.options import Json
 from fairpatch.cli.say import say, say_json
 
-SETTINGS = ("lambda_fair", "lambda_ratio", "lambda_concepts", "seed", "direction")
-"""What tells a candidate from the others."""
-
 
 def run(
     folder: Annotated[Path, typer.Argument(help="a run's folder")],
@@ -38,9 +35,15 @@ def run(
         say_json([asdict(record) for record in kept])
         return
     asked = [metric for metric in METRICS if metric.name in saved.asked]
-    say(table(kept, "Candidates that none other beats, as trained", asked).text())
+    say(table(kept, "Candidates that none other beats", asked).text())
     patch = load(folder / "patch.json")
     own = patch.provenance.settings
-    chosen = [r.model for r in saved.records if all(getattr(r, k) == own.get(k) for k in SETTINGS)]
-    if chosen:
+    chosen = [
+        r.number for r in saved.records if all(own.get(k) == v for k, v in r.settings.items())
+    ]
+    if chosen and patch.card is None:
         say(f"Chosen: candidate {chosen[0]}, turned to strength {patch.strength:.3g}.")
+    elif chosen and patch.card is not None:
+        say(
+            f"Chosen: the card of candidate {chosen[0]}, at a price of {patch.card.price:g} points."
+        )

@@ -10,7 +10,19 @@ from typing import Annotated
 import typer
 
 from fairpatch import __version__
-from fairpatch.cli import apply, audit, diff, export, fit, frontier, init, reproduce, review, show
+from fairpatch.cli import (
+    apply,
+    audit,
+    diff,
+    edit,
+    export,
+    fit,
+    frontier,
+    init,
+    reproduce,
+    review,
+    show,
+)
 from fairpatch.cli import sql as sql_verb
 from fairpatch.cli.say import complain, results_only, say
 
@@ -34,7 +46,8 @@ def version(
         raise typer.Exit
 
 
-for module in (init, audit, fit, frontier, show, review, apply, sql_verb, export, diff, reproduce):
+VERBS = (init, audit, fit, frontier, show, edit, review, apply, sql_verb, export, diff, reproduce)
+for module in VERBS:
     name = module.__name__.rpartition(".")[2]
     app.command(name, help=(module.__doc__ or "").strip())(module.run)
 

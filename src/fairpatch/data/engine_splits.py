@@ -19,7 +19,7 @@ import numpy as np
 
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, check_shares
-from fairpatch.data.splits import Splits
+from fairpatch.data.splits import Crossed, Splits
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
 from fairpatch.patch import Patch, decision_expr
@@ -28,6 +28,8 @@ PRIME = 2**31 - 1
 SPLIT, PLACE = "fairpatch_split", "fairpatch_place"
 LOST = 3
 """In place of a split: a row without a key."""
+BOTH = -1
+"""In place of a split: all rows that are fetched, of the first two."""
 FEW = 1_000
 """A group with a label has at least so many rows in a sample, or all that there are."""
 Stratum = tuple[Any, ...]
@@ -106,9 +108,23 @@ class EngineSplits:
         own = {self.key, self.y, *self.features}
         return [name for name in self.frame.collect_schema().names() if name not in own]
 
-    @cached_property
+    @property
     def counts(self) -> tuple[Counts, Counts, Counts]:
         """Of f's decisions, split by split: one scan."""
+        learn, select, fresh = (self._counted(k) for k in ((0,), (1,), (2,)))
+        return learn, select, fresh
+
+    @property
+    def both_counts(self) -> Counts:
+        """Of f's decisions in the first two splits together."""
+        return self._counted((0, 1))
+
+    def _counted(self, splits: tuple[int, ...]) -> Counts:
+        found = self._all_counts
+        return found.where([group[-1] in splits for group in found.groups]).by(*self.features)
+
+    @cached_property
+    def _all_counts(self) -> Counts:
         at = nw.col(PLACE)
         _, first, second, _ = self._edges
         split = nw.when(at < first).then(nw.lit(0)).otherwise(
@@ -133,18 +149,16 @@ class EngineSplits:
                     f"no row of the table has {self.y!r} = {label}: fairpatch needs labels of 2 "
                     "classes, 0 and 1"
                 )
-        learn, select, fresh = (
-            found.where([group[-1] == k for group in found.groups]).by(*self.features)
-            for k in range(3)
-        )
-        return learn, select, fresh
+        return found
 
     def splits(self, most: int | None) -> Splits:
         """Fetch the samples: at most about so many rows of each of the first two splits."""
         check_shares(self.shares)
-        learn, select = self.samples((0, 1), most)
+        learn, select, both = self.samples((0, 1, BOTH), most)
         people = sum(counts.total for counts in self.counts)
-        return Splits(learn, select, self.counts[1], self if self.shares[2] else None, people)
+        together = Crossed(both, both.sample_weight, self.both_counts)
+        fresh = self if self.shares[2] else None
+        return Splits(learn, select, together, self.counts[1], fresh, people)
 
     def learning_rows(self, most: int | None) -> Rows:
         """At most about so many rows of the whole table, to learn from alone."""
@@ -181,6 +195,7 @@ class EngineSplits:
         taken = [
             (at >= self._edges[k]) & (at < self._limit(k, most, stratified=stratified))
             for k in wanted
+            if k != BOTH
         ]
         chosen = reduce(lambda a, b: a | b, taken)
         columns = [self.key, self.y, *self.features, *self.columns]
@@ -189,7 +204,12 @@ class EngineSplits:
             .select(*columns, PLACE).collect().sort(self.key)
         )  # fmt: skip
         split = np.searchsorted(self._edges[1:3], found[PLACE].to_numpy(), side="right")
-        return [self._rows(found.filter((split == k).tolist()), self.counts[k]) for k in wanted]
+        return [
+            self._rows(found, self.both_counts)
+            if k == BOTH
+            else self._rows(found.filter((split == k).tolist()), self.counts[k])
+            for k in wanted
+        ]
 
     @property
     def _edges(self) -> list[int]:

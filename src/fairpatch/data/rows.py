@@ -90,6 +90,12 @@ class Rows:
 
     def split(self, shares: Shares, seed: int) -> tuple["Rows", "Rows", "Rows"]:
         """Rows to learn from, to choose on and to certify on: every group and label in each."""
+        where = self.split_codes(shares, seed)
+        learn, select, certify = (self.take(np.flatnonzero(where == k)) for k in range(3))
+        return learn, select, certify
+
+    def split_codes(self, shares: Shares, seed: int) -> Ints:
+        """Each row's split, 0 to 2."""
         check_shares(shares)
         both = np.column_stack([self.s.codes, self.y])
         _, stratum = np.unique(both, axis=0, return_inverse=True)
@@ -99,8 +105,7 @@ class Rows:
             rows = np.flatnonzero(stratum == value)
             place[random.permutation(rows)] = (np.arange(len(rows)) + random.random()) / len(rows)
         where = np.searchsorted(np.cumsum(shares)[:2], place, side="right")
-        learn, select, certify = (self.take(np.flatnonzero(where == k)) for k in range(3))
-        return learn, select, certify
+        return np.asarray(where, np.int64)
 
 
 def check_shares(shares: Shares) -> None:

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
+from fairpatch._arrays import Bools, Floats
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares
 from fairpatch.measure.counts import Counts
@@ -50,12 +53,30 @@ class FreshRows:
 
 
 @dataclass(frozen=True, eq=False)
+class Crossed:
+    """The first two splits together: everybody is learned from, and judged by the others' model."""
+
+    rows: Rows
+    """Each stands for one person, or for ``sample_weight`` people."""
+    weight: Floats | None = None
+    """How much each counts in learning."""
+    counts: Counts | None = None
+    """Of f's decisions for everybody, where the rows are a sample."""
+    known_to_f: Bools | None = None
+    """Rows that f was trained on: they are learned from, and nothing is judged on them."""
+    first: Bools | None = None
+    """Which of them are the first split, where the others are the second."""
+
+
+@dataclass(frozen=True, eq=False)
 class Splits:
     """What a fit to a target needs to know of the data."""
 
     learn: Rows
     select: Rows
     """Each stands for one person, or for ``sample_weight`` people."""
+    both: Crossed | None = None
+    """For a learner that makes no difference between the two."""
     selected: Counts | None = None
     """Of f's decisions for everybody in the second split, where ``select`` is a sample of it."""
     fresh: Fresh | None = None
@@ -65,20 +86,48 @@ class Splits:
 
     def scored(self, base: BaseModel) -> "Splits":
         """The same splits, f having been asked about every row: once."""
+        learn, select, both = self.learn, self.select, self.both
+        if both is not None:
+            both = replace(both, rows=both.rows.scored(base))
+            if both.first is not None:  # the two are parts of it
+                f = both.rows.f
+                learn = replace(learn, f_logit=f[both.first])
+                select = replace(select, f_logit=f[~both.first])
         return replace(
             self,
-            learn=self.learn.scored(base),
-            select=self.select.scored(base),
+            learn=learn.scored(base),
+            select=select.scored(base),
+            both=both,
             fresh=self.fresh and self.fresh.scored(base),
         )
 
 
-def in_memory(rows: Rows, shares: Shares, most: int | None, seed: int) -> Splits:
-    """Split rows that are at hand. Choosing and certifying count people, each of them once."""
-    learn, select, last = rows.split(shares, seed)
+def in_memory(
+    rows: Rows, shares: Shares, most: int | None, seed: int, known_to_f: Bools | None = None
+) -> Splits:
+    """Split rows that are at hand. Choosing and certifying count people, each of them once.
+
+    Rows that f was trained on are learned from only.
+    """
+    known = np.zeros(len(rows), bool) if known_to_f is None else known_to_f
+    where = rows.take(np.flatnonzero(~known)).split_codes(shares, seed)
+    place = np.zeros(len(rows), np.int64)
+    place[~known] = where
+    first = np.flatnonzero(place == 0)
+    if most is not None and len(first) > most:
+        first = np.sort(np.random.default_rng(seed).choice(first, most, replace=False))
+    second = np.flatnonzero(place == 1)
+    both = np.sort(np.concatenate([first, second]))
+    last, crossed = rows.take(np.flatnonzero(place == 2)), rows.take(both)
     return Splits(
-        learn.sample(most, seed),
-        replace(select, sample_weight=None),
+        rows.take(first),
+        replace(rows.take(second), sample_weight=None),
+        Crossed(
+            replace(crossed, sample_weight=None),
+            None if rows.sample_weight is None else np.asarray(crossed.sample_weight, np.float64),
+            known_to_f=known[both] if known.any() else None,
+            first=place[both] == 0,
+        ),
         None,
         FreshRows(replace(last, sample_weight=None)) if len(last) else None,
         len(rows),

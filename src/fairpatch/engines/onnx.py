@@ -22,7 +22,17 @@ from fairpatch.patch.apply import SCORE as PATCHED
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import EDGE
 from fairpatch.patch.file import whole_file
-from fairpatch.patch.parts import CategoryWeight, Column, Kind, NumberWeight, merge
+from fairpatch.patch.model import NUDGE
+from fairpatch.patch.parts import (
+    Card,
+    CategoryWeight,
+    Column,
+    Concept,
+    Kind,
+    NumberWeight,
+    RangesWeight,
+    merge,
+)
 from fairpatch.patch.terms import LARGEST
 from fairpatch.patched import PatchedModel
 
@@ -75,17 +85,43 @@ def _check(made: Any, model: PatchedModel, X: Any) -> None:
 def _patched(graph: Graph, patch: Patch, f_logit: str, approved: str, denied: str) -> Any:
     """Put r, g and the decision behind f's."""
     double, boolean = graph.onnx.TensorProto.DOUBLE, graph.onnx.TensorProto.BOOL
-    whole = merge(patch.concepts, patch.offset, patch.strength)
-    total = graph.constant([1.0 + whole.intercept])
-    for part in [_number(graph, n) for n in whole.numbers] + [
-        _category(graph, c) for c in whole.categories
-    ]:
-        total = graph.node("Add", [total, part])
-    nothing = graph.node("Mul", [f_logit, graph.constant([0.0])])  # one row a person in any case
-    ratio = graph.node("Add", [total, nothing], output=RATIO)
+    if patch.card is None:
+        total = _total(graph, merge(patch.concepts, patch.offset, patch.strength), 1.0)
+        # one row a person in any case
+        nothing = graph.node("Mul", [f_logit, graph.constant([0.0])])
+        ratio = graph.node("Add", [total, nothing], output=RATIO)
+    else:
+        ratio = _card_ratio(graph, patch, patch.card, f_logit, approved)
     _decision(graph, patch, approved, denied, ratio)
     _score(graph, patch, f_logit, approved, ratio)
     return graph.model({RATIO: double, PATCHED: double, DECISION: boolean}, _about(patch))
+
+
+def _total(graph: Graph, whole: Concept, start: float = 0.0) -> str:
+    """The start plus a concept."""
+    total = graph.constant([start + whole.intercept])
+    for part in [
+        *(_number(graph, n) for n in whole.numbers),
+        *(_ranges(graph, r) for r in whole.ranges),
+        *(_category(graph, c) for c in whole.categories),
+    ]:
+        total = graph.node("Add", [total, part])
+    return total
+
+
+def _card_ratio(graph: Graph, patch: Patch, card: Card, f_logit: str, approved: str) -> str:
+    """r = 1 + k (sureness m - d points), within -1 and 1 (see ``fairpatch.patch.model``)."""
+    t, k = patch.cutoff, patch.strength * NUDGE / card.price
+    points = _total(graph, merge(patch.concepts, patch.offset))
+    each = graph.node("Where", [approved, graph.constant([k]), graph.constant([-k])])
+    shift = graph.constant([float(logit(t))])
+    p = graph.node("Sigmoid", [graph.node("Add", [f_logit, shift])])
+    away = graph.node("Abs", [graph.node("Sub", [p, graph.constant([t])])])
+    sure = graph.node("Mul", [away, graph.constant([k * card.sureness / max(t, 1 - t)])])
+    pushed = graph.node("Add", [graph.node("Mul", [each, points]), sure])
+    ratio = graph.node("Add", [pushed, graph.constant([1.0])])
+    edges = [graph.constant([edge], scalar=True) for edge in (-1.0, 1.0)]
+    return graph.node("Clip", [ratio, *edges], output=RATIO)
 
 
 def save_graph(model: Any, path: str | Path) -> Path:
@@ -151,6 +187,22 @@ def _number(graph: Graph, part: NumberWeight) -> str:
     known = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
     weighed = graph.node("Mul", [x, graph.constant([part.coefficient])])
     return graph.node("Where", [known, weighed, graph.constant([part.missing])])
+
+
+def _ranges(graph: Graph, part: RangesWeight) -> str:
+    x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
+    found = graph.constant([0.0])
+    for r in part.ranges:
+        inside = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
+        if r.at_least is not None:
+            above = graph.node("GreaterOrEqual", [x, graph.constant([r.at_least])])
+            inside = graph.node("And", [inside, above])
+        if r.below is not None:
+            below = graph.node("Less", [x, graph.constant([r.below])])
+            inside = graph.node("And", [inside, below])
+        found = graph.node("Where", [inside, graph.constant([r.weight]), found])
+    known = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
+    return graph.node("Where", [known, found, graph.constant([part.missing])])
 
 
 def _category(graph: Graph, part: CategoryWeight) -> str:

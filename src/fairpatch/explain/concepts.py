@@ -8,7 +8,9 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.terms import activation, category_term, number_term
+from fairpatch.patch.lines import lines_of
+from fairpatch.patch.parts import CategoryWeight, Concept, RangesWeight
+from fairpatch.patch.terms import activation, by_column
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,11 @@ class ConceptView:
     """Of the changed people, for how many this concept pushes hardest."""
 
 
-def concepts(patch: Patch, X: Any, changed: Bools) -> list[ConceptView]:
+def concepts(
+    patch: Patch, X: Any, changed: Bools, f_logit: Floats | None = None
+) -> list[ConceptView]:
     """Describe every concept on some rows, of which ``changed`` change."""
-    pushes = push(patch, X)
+    pushes = push(patch, X, f_logit)
     driver = pushes[:, changed].argmin(0) if changed.any() and len(pushes) else np.empty(0, int)
     found = []
     for j, concept in enumerate(patch.concepts):
@@ -48,36 +52,56 @@ def concepts(patch: Patch, X: Any, changed: Bools) -> list[ConceptView]:
     return found
 
 
-def push(patch: Patch, X: Any) -> Floats:
-    """What each concept adds to the ratio, from its mean over the rows: (concepts, rows)."""
+def push(patch: Patch, X: Any, f_logit: Floats | None = None) -> Floats:
+    """What each concept adds to the ratio: (concepts, rows).
+
+    From its mean over the rows, as the paper's concepts have no zero of their own; a card's points
+    have one.
+    """
+    each, _ = patch.effect(f_logit)
     parts = [
-        patch.strength * concept.weight * activation(concept, patch.columns, X)
-        for concept in patch.concepts
+        each * concept.weight * activation(concept, patch.columns, X) for concept in patch.concepts
     ]
     table = np.array(parts) if parts else np.empty((0, Columns.of(X).rows))
-    return np.asarray(table - table.mean(1, keepdims=True))
+    return table if patch.card else np.asarray(table - table.mean(1, keepdims=True))
 
 
 def _ingredients(patch: Patch, j: int, X: Any) -> tuple[Ingredient, ...]:
     concept = patch.concepts[j]
-    held, columns = Columns.of(X), {c.name: c for c in patch.columns}
-    weight = patch.strength * concept.weight
-    found = []
-    for number in concept.numbers:
-        part = weight * number_term(number, held.values(columns[number.column]))
-        side = "low" if weight * number.coefficient > 0 else "high"
-        if not number.coefficient:
-            side = "missing"
-        found.append(Ingredient(number.column, float(part.std()), side))
-    for category in concept.categories:
-        part = weight * category_term(category, *held.codes(columns[category.column]))
-        worst = sorted(category.levels, key=lambda entry: weight * entry.weight)
-        levels = [str(e.level) for e in worst if weight * e.weight < 0][:2]
-        if weight * category.missing < 0:
-            levels.append("missing")
-        said = ", ".join(levels) or "levels that are not listed"
-        found.append(Ingredient(category.column, float(part.std()), said))
+    parts = by_column(concept, patch.columns, Columns.of(X))
+    # Towards a change: of the paper's ratio what lowers it; of a card what has points, for denied
+    # people (the approved are pushed by what takes points away).
+    if patch.card is None:
+        each, sign = patch.strength * concept.weight, 1.0
+    else:
+        each, sign = patch.strength * concept.weight / patch.card.price, -1.0
+    said = {
+        **{n.column: _side(sign * each * n.coefficient) for n in concept.numbers},
+        **{c.column: _pushing(c, sign * each) for c in concept.categories},
+        **{r.column: _ranges(concept, r, patch) for r in concept.ranges},
+    }
+    found = [Ingredient(name, float(abs(each) * parts[name].std()), said[name]) for name in said]
     return tuple(sorted(found, key=lambda i: -i.effect))
+
+
+def _side(slope: float) -> str:
+    return "missing" if not slope else "low" if slope > 0 else "high"
+
+
+def _pushing(category: CategoryWeight, weight: float) -> str:
+    worst = sorted(category.levels, key=lambda entry: weight * entry.weight)
+    levels = [str(e.level) for e in worst if weight * e.weight < 0][:2]
+    if weight * category.missing < 0:
+        levels.append("missing")
+    return ", ".join(levels) or "levels that are not listed"
+
+
+def _ranges(concept: Concept, part: RangesWeight, patch: Patch) -> str:
+    """Where the points are, in the words of the card."""
+    columns = {column.name: column for column in patch.columns}
+    own = concept.model_copy(update={"numbers": (), "categories": (), "ranges": (part,)})
+    lines = [line for line in lines_of(own, columns) if line.points > 0]
+    return ", ".join(line.where for line in lines) or "outside of the ranges listed"
 
 
 def _name(ingredients: tuple[Ingredient, ...]) -> str:

@@ -14,7 +14,10 @@ from fairpatch._arrays import Floats
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import merge
-from fairpatch.patch.terms import category_term, number_term
+from fairpatch.patch.terms import by_column
+
+SURENESS, EVERYBODY = "how sure f is", "everybody"
+"""What a card adds beside its columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,28 +30,40 @@ class Contributions:
 
     @property
     def ratio(self) -> Floats:
-        """r(x), put together again."""
+        """r(x), put together again; a card's before it is kept within -1 and 1."""
         return np.asarray(1 + self.baseline + self.values.sum(1))
 
 
-def contributions(patch: Patch, X: Any, reference: Any = None) -> Contributions:
-    """Contributions of the rows of X, measured from the average row of ``reference`` (or of X)."""
-    intercept, own = _parts(patch, X)
-    _, others = (intercept, own) if reference is None else _parts(patch, reference)
+def contributions(
+    patch: Patch, X: Any, reference: Any = None, *, f_logit: Any = None
+) -> Contributions:
+    """Contributions of the rows of X, measured from the average row of ``reference`` (or of X).
+
+    On a card nobody is compared with an average person: a line's points count as they are, and how
+    sure f is stands beside them, from f's log-odds.
+    """
+    whole = merge(patch.concepts, patch.offset)
+    each, rest = patch.effect(f_logit)
+    held = Columns.of(X)
+    own = {k: each * v for k, v in by_column(whole, patch.columns, held).items()}
+    if patch.card is not None:  # as the card says it: slopes from their middle
+        own, constant = {}, patch.offset
+        for concept in patch.concepts:
+            constant += concept.weight * concept.intercept
+            for name, values in by_column(concept, patch.columns, held).items():
+                own[name] = own.get(name, 0.0) + each * concept.weight * values
+        own |= {EVERYBODY: each * np.full(held.rows, constant)} if constant else {}
+        own |= {SURENESS: rest} if patch.card.sureness else {}
+        return Contributions(tuple(own), _table(own, held.rows), 0.0)
+    others = own
+    if reference is not None:
+        there = by_column(whole, patch.columns, Columns.of(reference))
+        others = {k: each * v for k, v in there.items()}
     means = {name: float(values.mean()) for name, values in others.items()}
-    values = [values - means[name] for name, values in own.items()]
-    n = Columns.of(X).rows
-    return Contributions(
-        tuple(own),
-        np.column_stack(values) if values else np.empty((n, 0)),
-        intercept + sum(means.values()),
-    )
+    moved = {name: values - means[name] for name, values in own.items()}
+    baseline = each * whole.intercept + sum(means.values())
+    return Contributions(tuple(moved), _table(moved, held.rows), baseline)
 
 
-def _parts(patch: Patch, X: Any) -> tuple[float, dict[str, Floats]]:
-    """The intercept and each column's raw part of r - 1."""
-    whole = merge(patch.concepts, patch.offset, patch.strength)
-    held, by_name = Columns.of(X), {c.name: c for c in patch.columns}
-    parts = {n.column: number_term(n, held.values(by_name[n.column])) for n in whole.numbers}
-    parts |= {c.column: category_term(c, *held.codes(by_name[c.column])) for c in whole.categories}
-    return whole.intercept, parts
+def _table(columns: dict[str, Floats], rows: int) -> Floats:
+    return np.column_stack([*columns.values()]) if columns else np.empty((rows, 0))

@@ -26,7 +26,7 @@ class ProxyRisk:
 
 
 def proxy_risk(patch: Patch, X: Any, changed: Bools, *, sensitive_features: Any) -> list[ProxyRisk]:
-    """Every column of X, the ratio and the change, for each sensitive feature; strongest first."""
+    """Every column of X, the points and the change, for each sensitive feature; strongest first."""
     held = Columns.of(X)
     groups = Groups.of(sensitive_features).comparable()
     read = {column.name for column in patch.columns}
@@ -35,7 +35,7 @@ def proxy_risk(patch: Patch, X: Any, changed: Bools, *, sensitive_features: Any)
         group = groups.of_feature(feature)
         for what, score in (
             ("whether the decision changes", changed),
-            ("the ratio", patch.ratio(X)),
+            ("the points" if patch.card else "the ratio", patch.points(X)),
         ):
             auc = _auc(np.asarray(score, np.float64), group)
             found.append(ProxyRisk(what, feature, auc, read_by_patch=False))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._arrays import Bools
+from fairpatch._arrays import Bools, Floats
 from fairpatch.explain.change_tree import ChangeTree, Leaf
 from fairpatch.explain.concepts import push
 from fairpatch.measure.estimate import Estimate
@@ -34,14 +34,16 @@ class Segment:
         return str(self.leaf)
 
 
-def segments(patch: Patch, X: Any, changed: Bools, *, max_depth: int = 2) -> list[Segment]:
+def segments(
+    patch: Patch, X: Any, changed: Bools, f_logit: Floats | None = None, *, max_depth: int = 2
+) -> list[Segment]:
     """Two segments a concept: where it pushes hardest, and where it holds hardest.
 
     The conditions are those of a small tree on the concept's own columns; P(change) is counted for
     the people who meet the conditions, not for those who made them.
     """
     found = []
-    for concept, pushed in zip(patch.concepts, push(patch, X), strict=True):
+    for concept, pushed in zip(patch.concepts, push(patch, X, f_logit), strict=True):
         for towards in (True, False):
             strength = -pushed if towards else pushed
             active = strength > np.quantile(strength, 1 - ACTIVE)

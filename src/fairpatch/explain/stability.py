@@ -1,15 +1,19 @@
 """Would the same people change if we learned again? Refits on bootstraps with other seeds."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.candidates import train_candidates
+from fairpatch.choose.cards import aims_of, push_problem
+from fairpatch.choose.fit import Fitted, Push
 from fairpatch.data.rows import Rows
-from fairpatch.learn.problem import Grid, Settings
+from fairpatch.learn.adversarial.problem import Grid, Settings
+from fairpatch.learn.push.card import learn_points
 from fairpatch.measure.direction import untouched
-from fairpatch.patch.encoding import Encoder
+from fairpatch.patch import Patch
 from fairpatch.patched import PatchedModel
 
 
@@ -34,40 +38,60 @@ class Stability:
         return float(np.mean(self.share[self.changed] >= 0.8)) if self.changed.any() else 1.0
 
 
-def stability(model: PatchedModel, rows: Rows, encoder: Encoder, *, refits: int = 10) -> Stability:
-    """Learn the patch again on bootstraps of these rows, with its own lambdas.
+def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 10) -> Stability:
+    """Learn the patch again on bootstraps of these rows, with its own settings.
 
     Each refit is turned to as many changes as the patch makes: the question is who, not how many.
-    ``encoder`` has the columns that the patch may read (``Commod.fitted_.encoder``).
     """
     patch, f_logit = model.patch, rows.f
-    own = patch.provenance.settings
-    fair, ratio, concepts = (
-        (float(own[k]),) for k in ("lambda_fair", "lambda_ratio", "lambda_concepts")
-    )
     approved = f_logit > 0
     changed = patch.decide(rows.X, f_logit) != approved
     share = np.zeros(len(rows))
     strata = [np.flatnonzero(rows.s.strata == v) for v in np.unique(rows.s.strata)]
+    again = _card if patch.card is not None else _game
     for k in range(refits):
         random = np.random.default_rng(k)
         # by strata, so that every group stays
         drawn = np.concatenate([random.choice(rows_of, len(rows_of)) for rows_of in strata])
-        candidates = train_candidates(
-            rows.take(drawn),
-            Grid.of(fair, ratio, concepts, seeds=(k,)),
-            Settings(
-                fairness=own["fairness"],
-                direction=patch.direction,
-                n_concepts=own["n_concepts"],
-                n_steps=own["n_steps"],
-                random_state=k,
-            ),
-            encoder=encoder,
-            cutoff=patch.cutoff,
-            ratio_loss=own.get("ratio_loss", "uniform"),
-        )
+        ratio = again(patch, rows, drawn, fitted, k)
         may = (f_logit != 0) & ~untouched(patch.direction, approved)
-        first = np.argsort(np.where(may, candidates.ratio(rows.X)[0], np.inf), kind="stable")
+        first = np.argsort(np.where(may, ratio, np.inf), kind="stable")
         share[first[: changed.sum()]] += 1 / refits  # the lowest ratios change first
     return Stability(refits, share, changed)
+
+
+def _card(patch: Patch, rows: Rows, drawn: Any, fitted: Fitted, _: int) -> Floats:
+    """Ratios of all rows by a card that was learned from some of them."""
+    if not isinstance(fitted.learner, Push) or fitted.target is None:
+        raise ValueError("a card is learned again from the fit that made it: review with refits=0")
+    rules = fitted.learner.rules
+    problem = push_problem(rows, fitted.encoder, patch.cutoff, rules)
+    some = problem.take(drawn)
+    aims = aims_of(some, fitted.target)
+    which = min(int(patch.provenance.settings.get("aim", 0)), len(aims) - 1)
+    points = learn_points(some, aims[which], rules).of(problem.seen)
+    each, rest = patch.effect(rows.f)
+    return np.asarray(each * points + rest)
+
+
+def _game(patch: Patch, rows: Rows, drawn: Any, fitted: Fitted, seed: int) -> Floats:
+    """The same by the paper's learner, with the patch's own lambdas."""
+    own = patch.provenance.settings
+    fair, ratio, concepts = (
+        (float(own[k]),) for k in ("lambda_fair", "lambda_ratio", "lambda_concepts")
+    )
+    candidates = train_candidates(
+        rows.take(drawn),
+        Grid.of(fair, ratio, concepts, seeds=(seed,)),
+        Settings(
+            fairness=own["fairness"],
+            direction=patch.direction,
+            n_concepts=own["n_concepts"],
+            n_steps=own["n_steps"],
+            random_state=seed,
+        ),
+        encoder=fitted.encoder,
+        cutoff=patch.cutoff,
+        ratio_loss=own.get("ratio_loss", "uniform"),
+    )
+    return np.asarray(candidates.ratio(rows.X)[0])

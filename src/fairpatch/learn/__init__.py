@@ -1,1 +1,4 @@
-"""Section 5 of the paper, one file per symbol; README.md has the map. Works on arrays only."""
+"""Two learners of one form: ``push`` makes a card without a game, ``adversarial`` is the paper's.
+
+Both work on arrays and columns, and know nothing of choosing.
+"""

@@ -5,11 +5,14 @@ Options are those of ``Metric.of``: ``model`` ("g", or "f" for the base model), 
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import FPR_GAP, MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
+
+Fairness = Literal["demographic_parity", "equalized_odds"]
+"""Decisions independent of S, or given y."""
 
 
 def p_rule(counts: Counts, **options: Any) -> Estimate:

@@ -3,7 +3,7 @@
 MIN_PEOPLE = 10
 
 
-def too_few(people: int) -> bool:
+def too_few(people: float) -> bool:
     """Whether there is somebody, but too few to be shown.
 
     >>> [too_few(n) for n in (0, 1, 9, 10)]

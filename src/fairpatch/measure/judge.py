@@ -2,11 +2,15 @@
 
 ratio >= tau      score test of p_i - tau p_j <= 0 for every ordered pair of groups; all must be
 rejected, so no correction is needed (intersection-union)
+gap <= limit      z test of the difference for every ordered pair of groups, of a sum of gaps for
+every pair in each of them, all of which must be rejected (intersection-union); rates with one more
+hit and one more miss in each group, which keeps the level for few people (Agresti and Caffo)
 anything else     one-sided limits of its interval
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 from typing import Literal
 
 import numpy as np
@@ -53,6 +57,39 @@ def judge_ratio(
     needed = None
     if (z > 0).all():
         needed = int(np.ceil(people * ((enough + norm.ppf(POWER)) / z.min()) ** 2))
+    return Judgement("too few data", estimate, people, needed)
+
+
+def judge_gaps(
+    k: Sequence[Floats],
+    n: Sequence[Floats],
+    limit: float,
+    estimate: Estimate,
+    people: int,
+    confidence: float,
+) -> Judgement:
+    """Whether the gaps between the groups' rates k / n, one for each rate, sum to at most a limit.
+
+    A sum of gaps is at most the limit exactly if every sum of differences is, one ordered pair of
+    groups for each rate: many simple hypotheses, all of which have to be rejected.
+    """
+    if estimate.value is None:
+        return Judgement("too few data", estimate, people)
+    rates = [(own + 1) / (size + 2) for own, size in zip(k, n, strict=True)]
+    noise = [p * (1 - p) / (size + 2) for p, size in zip(rates, n, strict=True)]
+    z = []
+    for pairs in product(*(permutations(range(len(p)), 2) for p in rates)):
+        apart = sum(p[i] - p[j] for p, (i, j) in zip(rates, pairs, strict=True))
+        error = np.sqrt(sum(v[i] + v[j] for v, (i, j) in zip(noise, pairs, strict=True)))
+        z.append(float((limit - apart) / error))
+    enough, worst = norm.isf(1 - confidence), min(z)
+    if worst >= enough and estimate.value <= limit:
+        return Judgement("certified", estimate, people)
+    if worst <= -norm.isf((1 - confidence) / len(z)):
+        return Judgement("refuted", estimate, people)
+    needed = None
+    if worst > 0:
+        needed = int(np.ceil(people * ((enough + norm.ppf(POWER)) / worst) ** 2))
     return Judgement("too few data", estimate, people, needed)
 
 

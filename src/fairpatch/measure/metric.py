@@ -21,7 +21,13 @@ from fairpatch.measure.changes import change_rate
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.judge import Judgement, judge_ceiling, judge_ratio, two_sided
+from fairpatch.measure.judge import (
+    Judgement,
+    judge_ceiling,
+    judge_gaps,
+    judge_ratio,
+    two_sided,
+)
 from fairpatch.measure.rates import (
     Model,
     Rate,
@@ -150,6 +156,19 @@ class Metric:
         found = [self._apart(rate("g").along(steps.positive, steps.size)) for rate in self.rates]
         return np.asarray(np.sum(found, axis=0))
 
+    def error_along(self, steps: Steps) -> Floats:
+        """The standard error of its value at every step, by the groups that are farthest apart."""
+        variance = np.zeros(len(steps.changed))
+        for rate in self.rates:
+            p = rate("g").along(steps.positive, steps.size)
+            n = np.maximum(steps.size @ rate("g").among[:2, 0].any(1).astype(float), 1.0)
+            for end in (p.argmin(1), p.argmax(1)):
+                own = p[np.arange(len(p)), end]
+                scale = np.maximum(own, 1e-12) ** 2 if self.how == "ratio" else 1.0
+                variance += own * (1 - own) / n[end] / scale
+        found = np.sqrt(variance)
+        return np.asarray(found * self.along(steps) if self.how == "ratio" else found)
+
     def _apart(self, rates: Floats) -> Floats:
         """Of the groups' rates, (steps, groups): how far apart they are at each step."""
         if self.how == "gap":
@@ -161,10 +180,10 @@ class Metric:
         """Whether a limit holds in the population that the people were drawn from."""
         counts = counts.known()
         estimate = self.of(counts, confidence=two_sided(confidence))
+        k, n = zip(*(rate("g").per_group(counts) for rate in self.rates), strict=True)
         if self.how == "gap":
-            return judge_ceiling(limit, estimate, counts.total, confidence)
-        k, n = self.rates[0]("g").per_group(counts)
-        return judge_ratio(k, n, limit, estimate, counts.total, confidence)
+            return judge_gaps(k, n, limit, estimate, counts.total, confidence)
+        return judge_ratio(k[0], n[0], limit, estimate, counts.total, confidence)
 
     def fewest(
         self, counts: Counts, limit: float, *, direction: Direction = "both"

@@ -1,18 +1,23 @@
 """The artefact in the middle: the Patch, how it is applied, and its file. Never imports torch."""
 
+from fairpatch.patch.edit import edit
 from fairpatch.patch.expressions import decision_expr, ratio_expr
 from fairpatch.patch.file import load, save, schema
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import (
+    Card,
     CategoryWeight,
     Column,
     Concept,
     LevelWeight,
     NumberWeight,
     Provenance,
+    Range,
+    RangesWeight,
 )
 
 __all__ = [
+    "Card",
     "CategoryWeight",
     "Column",
     "Concept",
@@ -20,7 +25,10 @@ __all__ = [
     "NumberWeight",
     "Patch",
     "Provenance",
+    "Range",
+    "RangesWeight",
     "decision_expr",
+    "edit",
     "load",
     "ratio_expr",
     "save",

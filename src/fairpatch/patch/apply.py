@@ -8,12 +8,19 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.patch.expressions import decision_expr, ratio_expr, reason_expr, score_expr
+from fairpatch.patch.expressions import (
+    bounded_expr,
+    decision_expr,
+    points_expr,
+    reason_expr,
+    score_expr,
+    unbounded_expr,
+)
 from fairpatch.patch.model import Patch
 
-RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
-    "fairpatch_ratio", "fairpatch_score", "fairpatch_decision", "fairpatch_changed",
-    "fairpatch_reason",
+POINTS, RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
+    "fairpatch_points", "fairpatch_ratio", "fairpatch_score", "fairpatch_decision",
+    "fairpatch_changed", "fairpatch_reason",
 )  # fmt: skip
 
 
@@ -22,7 +29,8 @@ def apply(
 ) -> Any:
     """The table with four more columns: ratio, patched score and decision, and whether it changes.
 
-    With reasons a fifth one: for a changed decision, the concept that pushed the ratio down most.
+    Of a card also the points, before the ratio. With reasons one more: for a changed decision, the
+    concept that pushed most towards it.
 
     ``score`` names the column of the base model's probability. Lazy tables stay lazy. The decision
     is null where the score is missing or not a probability.
@@ -39,7 +47,12 @@ def apply(
     frame = nw.from_native(table)
     _check(patch, frame, score)
     r = nw.col(RATIO)
-    frame = frame.with_columns(ratio_expr(patch).alias(RATIO))
+    if patch.card is None:
+        frame = frame.with_columns(unbounded_expr(patch).alias(RATIO))
+    else:  # one column after the other, so that an engine works each of them out once
+        frame = frame.with_columns(points_expr(patch).alias(POINTS))
+        frame = frame.with_columns(unbounded_expr(patch, score, nw.col(POINTS)).alias(RATIO))
+        frame = frame.with_columns(bounded_expr(r).alias(RATIO))
     more = [decision_expr(patch, score, r).alias(DECISION)]
     if with_score:
         more.insert(0, score_expr(patch, score, r).alias(SCORE))
@@ -64,7 +77,8 @@ def with_decisions(
 ) -> Any:
     """The same columns for a frame in memory whose decisions have been worked out already."""
     _check(patch, frame)
-    columns = {RATIO: ratio, SCORE: score, DECISION: after, CHANGED: before != after}
+    columns: dict[str, Any] = {} if patch.card is None else {POINTS: patch.points(frame)}
+    columns |= {RATIO: ratio, SCORE: score, DECISION: after, CHANGED: before != after}
     backend = nw.get_native_namespace(frame)
     series = [
         nw.new_series(name, values, backend=backend)
@@ -78,7 +92,8 @@ def with_decisions(
 def _finished(patch: Patch, frame: Any, *, with_reason: bool) -> Any:
     """The frame as the caller had it, with the reason of each change where that is asked for."""
     if with_reason:
-        frame = frame.with_columns(nw.when(nw.col(CHANGED)).then(reason_expr(patch)).alias(REASON))
+        reason = reason_expr(patch, approved=~nw.col(DECISION))  # before the change
+        frame = frame.with_columns(nw.when(nw.col(CHANGED)).then(reason).alias(REASON))
     return frame.to_native()
 
 

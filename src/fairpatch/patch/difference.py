@@ -15,7 +15,16 @@ def difference(one: Patch, two: Patch) -> list[tuple[str, float, float]]:
 
 
 def _weights(patch: Patch) -> dict[str, float]:
-    """The ratio as one table of weights, strength and concepts multiplied in."""
+    """A card's lines; or the ratio as one table of weights, strength and concepts multiplied in."""
+    if patch.card is not None:
+        return {
+            "everybody": patch.offset + sum(c.weight * c.intercept for c in patch.concepts),
+            "cut-off": patch.cutoff,
+            "price": patch.card.price,
+            "how sure f is": patch.card.sureness,
+            "strength": patch.strength,
+            **{line.name: line.points for line in patch.lines},
+        }
     whole = merge(patch.concepts, patch.offset, patch.strength)
     found = {"everybody": 1.0 + whole.intercept, "cut-off": patch.cutoff}
     for number in whole.numbers:

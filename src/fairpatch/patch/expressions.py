@@ -8,16 +8,24 @@ from functools import reduce
 import narwhals as nw
 
 from fairpatch.measure.direction import may_demote, may_promote
-from fairpatch.patch.model import Patch
-from fairpatch.patch.parts import CategoryWeight, Concept, NumberWeight, merge
+from fairpatch.patch.model import NUDGE, Patch
+from fairpatch.patch.parts import (
+    CategoryWeight,
+    Concept,
+    Level,
+    NumberWeight,
+    Range,
+    RangesWeight,
+    merge,
+)
 from fairpatch.patch.terms import LARGEST
 
 EDGE = 1e-6
 """Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
 
 
-def ratio_expr(patch: Patch) -> nw.Expr:
-    """r(x) over a table that has the patch's columns.
+def ratio_expr(patch: Patch, score: str | None = None) -> nw.Expr:
+    """r(x) over a table that has the patch's columns; for a card also f's probability, ``score``.
 
     >>> import polars as pl
     >>> from fairpatch.patch import Column, Concept, NumberWeight
@@ -27,7 +35,35 @@ def ratio_expr(patch: Patch) -> nw.Expr:
     >>> nw.from_native(pl.DataFrame({"a": [1.0, None]})).select(r=ratio_expr(patch))["r"].to_list()
     [3.0, -1.0]
     """
-    return _sum(merge(patch.concepts, patch.offset, patch.strength), 1.0)
+    ratio = unbounded_expr(patch, score)
+    return ratio if patch.card is None else bounded_expr(ratio)
+
+
+def points_expr(patch: Patch) -> nw.Expr:
+    """The points of a card."""
+    return _sum(merge(patch.concepts, patch.offset))
+
+
+def unbounded_expr(
+    patch: Patch, score: str | None = None, points: nw.Expr | None = None
+) -> nw.Expr:
+    """r before a card's is kept within -1 and 1: all that a decision needs."""
+    if patch.card is None:
+        return _sum(merge(patch.concepts, patch.offset, patch.strength), 1.0)
+    if score is None:
+        raise ValueError("a card knows how sure f is: name the column of its probability, score")
+    points = points_expr(patch) if points is None else points
+    t, k = patch.cutoff, patch.strength * NUDGE / patch.card.price
+    p = nw.col(score).cast(nw.Float64)
+    each = nw.when(p > t).then(nw.lit(k)).otherwise(nw.lit(-k))
+    sure = (_inside(score) - t).abs() * (k * patch.card.sureness / max(t, 1 - t))
+    return points * each + sure + 1.0
+
+
+def bounded_expr(ratio: nw.Expr) -> nw.Expr:
+    """A card's ratio within -1 and 1: nobody's score is made surer than f's."""
+    above = nw.when(ratio > 1.0).then(nw.lit(1.0))
+    return above.otherwise(nw.when(ratio < -1.0).then(nw.lit(-1.0)).otherwise(ratio))
 
 
 def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
@@ -36,7 +72,7 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
     Null where the score is missing or not a probability. ``ratio`` where it is a column already.
     """
     p = nw.col(score).cast(nw.Float64)
-    r = ratio_expr(patch) if ratio is None else ratio
+    r = unbounded_expr(patch, score) if ratio is None else ratio
     # r (p - t) > 0: approved and r > 0, or denied and r < 0. One product, so that an engine works
     # the ratio out once; its sign is exact.
     decided = r * (p - patch.cutoff) > 0.0
@@ -54,9 +90,8 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     g = 1 / (1 + ((1 - p) / p)^r (t / (1 - t))^(r - 1))
     """
     p = nw.col(score).cast(nw.Float64)
-    r = ratio_expr(patch) if ratio is None else ratio
-    near = nw.when(p < EDGE).then(nw.lit(EDGE)).otherwise(p)
-    near = nw.when(near > 1 - EDGE).then(nw.lit(1 - EDGE)).otherwise(near)
+    r = ratio_expr(patch, score) if ratio is None else ratio
+    near = _inside(score)
     odds = ((1.0 - near) / near) ** r
     if patch.cutoff != 0.5:
         odds = odds * nw.lit(patch.cutoff / (1 - patch.cutoff)) ** (r - 1.0)
@@ -68,13 +103,17 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(g)
 
 
-def reason_expr(patch: Patch) -> nw.Expr:
-    """The name of the concept that pushes the ratio down most.
+def reason_expr(patch: Patch, approved: nw.Expr) -> nw.Expr:
+    """The name of the concept that pushes hardest towards the change; ``approved`` by f.
 
-    r - 1 = strength * (offset + sum_j v_j c_j), and every c_j has mean 0 on the training rows: so
-    v_j c_j is what concept j adds for this person beyond the average one.
+    Of the paper's ratio: the concept that pushes r down most. r - 1 = strength * (offset + sum_j
+    v_j c_j), and every c_j has mean 0 on the training rows: so v_j c_j is what concept j adds for
+    this person beyond the average one. Of a card: the concept with the most points for a person
+    whom f denies, with the fewest for one whom it approves.
     """
-    pushes = [_sum(merge([concept], 0.0, patch.strength)) for concept in patch.concepts]
+    pushes = [_sum(merge([concept])) for concept in patch.concepts]
+    if patch.card is not None:
+        pushes = [nw.when(approved).then(own).otherwise(-own) for own in pushes]
     found = nw.lit(None, nw.String)
     for concept, own in reversed([*zip(patch.concepts, pushes, strict=True)]):
         others = [own <= other for other in pushes if other is not own]
@@ -83,8 +122,19 @@ def reason_expr(patch: Patch) -> nw.Expr:
     return found
 
 
+def _inside(score: str) -> nw.Expr:
+    """f's probability, kept away from 0 and 1."""
+    p = nw.col(score).cast(nw.Float64)
+    low, high = nw.lit(EDGE), nw.lit(1 - EDGE)
+    return nw.when(p < EDGE).then(low).otherwise(nw.when(p > 1 - EDGE).then(high).otherwise(p))
+
+
 def _sum(concept: Concept, start: float = 0.0) -> nw.Expr:
-    parts = [*map(_number, concept.numbers), *map(_category, concept.categories)]
+    parts = [
+        *map(_number, concept.numbers),
+        *map(_ranges, concept.ranges),
+        *map(_category, concept.categories),
+    ]
     return reduce(lambda a, b: a + b, parts, nw.lit(start + concept.intercept))
 
 
@@ -95,11 +145,34 @@ def _number(part: NumberWeight) -> nw.Expr:
     return nw.when(x <= LARGEST).then(part.coefficient * x).otherwise(nw.lit(part.missing))
 
 
+def _ranges(part: RangesWeight) -> nw.Expr:
+    x = nw.col(part.column).cast(nw.Float64)
+    found = nw.lit(0.0)
+    for r in part.ranges:
+        found = nw.when(_lies(x, r)).then(nw.lit(r.weight)).otherwise(found)
+    return nw.when(x <= LARGEST).then(found).otherwise(nw.lit(part.missing))
+
+
+def _lies(x: nw.Expr, r: Range) -> nw.Expr:
+    above = None if r.at_least is None else x >= r.at_least
+    below = None if r.below is None else x < r.below
+    if above is None or below is None:
+        return next((side for side in (above, below) if side is not None), x <= LARGEST)
+    return above & below
+
+
 def _category(part: CategoryWeight) -> nw.Expr:
     x = nw.col(part.column)
     unlisted = nw.when(x.is_null()).then(nw.lit(part.missing)).otherwise(nw.lit(part.other))
+    by_weight: dict[float, list[Level]] = {}
+    for entry in part.levels:
+        by_weight.setdefault(entry.weight, []).append(entry.level)
     return reduce(
-        lambda rest, entry: nw.when(x == entry.level).then(nw.lit(entry.weight)).otherwise(rest),
-        part.levels,
+        lambda rest, line: nw.when(_is(x, line[1])).then(nw.lit(line[0])).otherwise(rest),
+        by_weight.items(),
         unlisted,
     )
+
+
+def _is(x: nw.Expr, levels: list[Level]) -> nw.Expr:
+    return reduce(lambda a, b: a | b, [x == level for level in levels])

@@ -6,8 +6,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
-CURRENT = 1
-STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+CURRENT = 2
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    1: lambda data: data,  # cards and ranges are new; without them everything is as before
+}
 """By version: what makes of a file of that version one of the next."""
 
 

@@ -1,10 +1,17 @@
 """The Patch: a small, readable file, and what it does to a base model's scores.
 
-    c_j(x) = intercept + sum of weights of x's raw values      a concept
-    r(x)   = 1 + strength * (offset + sum_j weight_j c_j(x))   the ratio
-    g      = r(x) * f_logit                                    the patched score
+    c_j(x)    = intercept + sum of weights of x's raw values      a concept
+    points(x) = offset + sum_j weight_j c_j(x)
+    g_logit   = r(x) * f_logit                                    the patched score
 
-A decision changes exactly where r < 0, or r = 0 and f approves; at f_logit = 0 nothing changes.
+The ratio r is one of two. The paper's reads x alone; a card (METHOD section 12) also knows on which
+side of its cut-off f is (d = 1 where f denies, -1 where it approves) and how sure (m, 0 to 1):
+
+    r(x) = 1 + strength * points(x)
+    r(x) = 1 + strength * (sureness * m(x) - d(x) * points(x)) / price,   kept within -1 and 1
+
+A decision changes exactly where r < 0, or r = 0 and f approves; at f_logit = 0 nothing changes. On
+a card most people have r = 1: their scores stay as they are.
 Reading a patch executes nothing: it is data, checked against a schema.
 """
 
@@ -12,12 +19,17 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
+from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.measure.direction import Direction, untouched
-from fairpatch.patch.parts import Column, Concept, Number, Part, Provenance, merge
+from fairpatch.patch.lines import Line, lines_of
+from fairpatch.patch.parts import Card, Column, Concept, Number, Part, Provenance, merge
 from fairpatch.patch.terms import activation
 from fairpatch.patch.words import tables
+
+NUDGE = 1 + 1e-9
+"""A person whose points are exactly the price changes: in every engine, however it rounds."""
 
 
 class Patch(Part):
@@ -41,11 +53,13 @@ class Patch(Part):
     """
 
     format: Literal["fairpatch.patch"] = "fairpatch.patch"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     columns: tuple[Column, ...]
     concepts: tuple[Concept, ...]
+    card: Card | None = None
+    """Price and sureness, where the patch is a card of points."""
     offset: Number = 0.0
-    """The average person's ratio, less 1."""
+    """What everybody has to begin with."""
     strength: Annotated[Number, Field(ge=0.0)] = 1.0
     cutoff: Annotated[Number, Field(gt=0.0, lt=1.0)] = 0.5
     direction: Direction = "both"
@@ -63,12 +77,10 @@ class Patch(Part):
         return self
 
     def __str__(self) -> str:
-        found = tables(self.concepts, self.offset, self.strength, self.direction)
-        return "\n".join(table.text() for table in found)
+        return "\n".join(table.text() for table in tables(self))
 
     def _repr_html_(self) -> str:
-        found = tables(self.concepts, self.offset, self.strength, self.direction)
-        return "".join(table.html() for table in found)
+        return "".join(table.html() for table in tables(self))
 
     def with_strength(self, strength: float) -> Self:
         """The same patch turned up or down: 0 is the base model, 1 the patch as learned."""
@@ -83,19 +95,54 @@ class Patch(Part):
         renamed = [c.model_copy(update={"name": names.get(c.name, c.name)}) for c in self.concepts]
         return type(self).model_validate({**dict(self), "concepts": renamed})
 
-    def ratio(self, X: Any) -> Floats:
-        """r(x) of every row of a frame or array."""
-        whole = merge(self.concepts, self.offset, self.strength)
-        return 1.0 + activation(whole, self.columns, X)
+    @property
+    def lines(self) -> list[Line]:
+        """Who gets how many points, line by line."""
+        columns = {column.name: column for column in self.columns}
+        return [line for concept in self.concepts for line in lines_of(concept, columns)]
+
+    def points(self, X: Any) -> Floats:
+        """The weighted sum of every row of a frame or array."""
+        return activation(merge(self.concepts, self.offset), self.columns, X)
+
+    def ratio(self, X: Any, f_logit: Any = None) -> Floats:
+        """r(x) of every row of a frame or array; a card needs f's log-odds for it."""
+        if self.card is None:
+            whole = merge(self.concepts, self.offset, self.strength)
+            return 1.0 + activation(whole, self.columns, X)
+        each, rest = self.effect(f_logit)
+        return np.asarray(np.clip(each * self.points(X) + rest + 1.0, -1.0, 1.0))
+
+    def effect(self, f_logit: Any = None) -> tuple[Any, Any]:
+        """What one point adds to r, and what f's sureness adds to it: r - 1 = each points + rest.
+
+        >>> card = Patch(columns=[], concepts=[], card=Card(price=10, sureness=100))
+        >>> each, rest = card.effect([-1.0, 1.0])
+        >>> each.round(2), rest.round(2)
+        (array([-0.1,  0.1]), array([4.62, 4.62]))
+        """
+        if self.card is None:
+            return self.strength, 0.0
+        if f_logit is None:
+            raise ValueError("a card knows how sure f is: give the ratio f's log-odds, f_logit")
+        f = np.asarray(f_logit, np.float64)
+        k = self.strength * NUDGE / self.card.price
+        return np.where(f > 0, k, -k), k * self.card.sureness * sureness(f, self.cutoff)
 
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the cut-off; r = 1 where the direction says so."""
         f = np.asarray(f_logit, np.float64)
-        return np.where(untouched(self.direction, f > 0), f, self.ratio(X) * f)
+        return np.where(untouched(self.direction, f > 0), f, self.ratio(X, f) * f)
 
     def decide(self, X: Any, f_logit: Any) -> Bools:
         """f's decision, reversed where r says so. No logarithm and no product, so no rounding."""
         f = np.asarray(f_logit, np.float64)
-        r = self.ratio(X)
+        r = self.ratio(X, f)
         patched = np.where(f > 0, r > 0, (f < 0) & (r < 0))
         return np.where(untouched(self.direction, f > 0), f > 0, patched)
+
+
+def sureness(f_logit: Floats, cutoff: float) -> Floats:
+    """m: how far f's probability is from its cut-off, 0 there and 1 where it is farthest."""
+    p = expit(f_logit + logit(cutoff))
+    return np.asarray(np.abs(p - cutoff) / max(cutoff, 1 - cutoff))

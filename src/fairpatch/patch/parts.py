@@ -23,14 +23,19 @@ class Column(Part):
     kind: Kind
     position: int | None = None
     """Where it stands in an array, for patches learned on arrays."""
+    words: str | None = None
+    """What people call it."""
+    level_words: dict[str, str] = {}
+    """What people call its levels."""
 
 
 class NumberWeight(Part):
-    """A number's part in a concept: coefficient * x, or ``missing`` where x is missing."""
+    """A number's part in a concept: coefficient * (x - around), or ``missing`` where it is."""
 
     column: str
     coefficient: Number
     missing: Number
+    around: Number = 0.0
 
 
 class LevelWeight(Part):
@@ -49,20 +54,64 @@ class CategoryWeight(Part):
     other: Number = 0.0
 
 
+class Range(Part):
+    """Numbers from ``at_least`` on, below ``below``; an end that is not given is open.
+
+    >>> Range(at_least=45, weight=-60).below is None
+    True
+    """
+
+    at_least: Number | None = None
+    below: Number | None = None
+    weight: Number
+
+
+class RangesWeight(Part):
+    """A number's part in a concept by where it lies: its range's weight, 0 outside of all.
+
+    >>> RangesWeight(column="age", ranges=[Range(at_least=45, weight=-60)]).missing
+    0.0
+    """
+
+    column: str
+    ranges: tuple[Range, ...]
+    missing: Number = 0.0
+
+
+class Card(Part):
+    """What makes of a patch a card of points: when the points are enough to change a decision.
+
+    A denied person is approved where the points reach price + sureness * m, an approved one denied
+    where they are at most -(price + sureness * m); m is f's distance from its cut-off, 0 to 1.
+
+    >>> Card(price=30, sureness=100)
+    Card(price=30.0, sureness=100.0)
+    """
+
+    price: Annotated[Number, Field(gt=0.0)]
+    sureness: Annotated[Number, Field(ge=0.0)]
+
+
 class Concept(Part):
-    """A weighted sum of raw values, of mean 0 and variance 1 on the training rows."""
+    """A weighted sum of raw values; on a card, a group of its lines."""
 
     name: str
     weight: Number
-    """v_j: what one standard deviation of this concept adds to the ratio."""
+    """v_j: what one unit of this concept adds to the ratio; 1 on a card."""
     intercept: Number
     numbers: tuple[NumberWeight, ...] = ()
     categories: tuple[CategoryWeight, ...] = ()
+    ranges: tuple[RangesWeight, ...] = ()
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns it reads."""
-        return [*(n.column for n in self.numbers), *(c.column for c in self.categories)]
+        named = (
+            *(n.column for n in self.numbers),
+            *(c.column for c in self.categories),
+            *(r.column for r in self.ranges),
+        )
+        return list(dict.fromkeys(named))
 
 
 class Provenance(Part):
@@ -75,22 +124,30 @@ class Provenance(Part):
     base_scores_sha256: str | None = None
     """Hash of the base model's scores on the training rows: tells whether f is still the same."""
     versions: dict[str, str] = {}
+    lines_sha256: str | None = None
+    """Hash of a card's lines as they were learned: tells whether a person has edited them."""
+    edits: tuple[str, ...] = ()
+    """What a person has changed since, in words."""
 
 
-def merge(concepts: Iterable[Concept], offset: float, strength: float) -> Concept:
-    """The offset and the concepts' weighted sum as one concept: r = 1 + merge(...)."""
-    intercept = strength * offset
+def merge(concepts: Iterable[Concept], offset: float = 0.0, times: float = 1.0) -> Concept:
+    """The offset and the concepts' weighted sum as one concept, so many times."""
+    intercept = times * offset
     numbers: dict[str, NumberWeight] = {}
     categories: dict[str, CategoryWeight] = {}
+    ranges: list[RangesWeight] = []
     for concept in concepts:
-        w = strength * concept.weight
+        w = times * concept.weight
         intercept += w * concept.intercept
+        ranges += [_scaled(part, w) for part in concept.ranges]
         for n in concept.numbers:
+            shift = n.coefficient * n.around
+            intercept -= w * shift
             old = numbers.get(n.column, NumberWeight(column=n.column, coefficient=0.0, missing=0.0))
             numbers[n.column] = NumberWeight(
                 column=n.column,
                 coefficient=old.coefficient + w * n.coefficient,
-                missing=old.missing + w * n.missing,
+                missing=old.missing + w * (n.missing + shift),
             )
         for c in concept.categories:
             before = categories.get(
@@ -103,7 +160,13 @@ def merge(concepts: Iterable[Concept], offset: float, strength: float) -> Concep
         intercept=intercept,
         numbers=tuple(numbers.values()),
         categories=tuple(categories.values()),
+        ranges=tuple(ranges),
     )
+
+
+def _scaled(part: RangesWeight, w: float) -> RangesWeight:
+    scaled = [r.model_copy(update={"weight": w * r.weight}) for r in part.ranges]
+    return RangesWeight(column=part.column, ranges=tuple(scaled), missing=w * part.missing)
 
 
 def _add(one: CategoryWeight, two: CategoryWeight, w: float) -> CategoryWeight:

@@ -32,7 +32,8 @@ def score_section(old: Floats, new: Floats, changed: Bools, cutoff: float) -> di
 
 def dial_section(patch: Patch, rows: Rows, asked: Sequence[Metric]) -> dict[str, Any]:
     """What is asked at evenly spaced strengths, from the base model to twice the patch."""
-    ratio = patch.with_strength(1.0).ratio(rows.X)
+    each, rest = patch.with_strength(1.0).effect(rows.f)
+    ratio = np.asarray(1 + each * patch.points(rows.X) + rest)
     most = 2 * patch.strength or 1.0
     at = np.linspace(0, most, STEPS)
     found: dict[str, Any] = {"strength": at.tolist(), "chosen": patch.strength, "metrics": []}

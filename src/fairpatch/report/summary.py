@@ -30,6 +30,7 @@ from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
+from fairpatch.report.card_section import card_section
 from fairpatch.report.figures import figure_data
 from fairpatch.report.group_section import group_section
 from fairpatch.report.place_section import segment_section, tree_section
@@ -65,12 +66,12 @@ def summarize(
     bounded = target or _target_reached(large, patch)
     encoder = fitted.wide_encoder if fitted else _encoder(model, rows, exclude)
     known, blind = fewest(bounded, large, group_probabilities(part, encoder), before[some])
-    views = concepts(patch, part.X, part_changed)
+    views = concepts(patch, part.X, part_changed, part.f)
     offset = float(logit(patch.cutoff))
     old, new = expit(f_logit + offset), expit(patch.logits(rows.X, f_logit) + offset)
     summary: dict[str, Any] = {
         "format": "fairpatch.review",
-        "version": 2,
+        "version": 3,
         "people": len(rows),
         "cutoff": patch.cutoff,
         "features": list(counts.features),
@@ -88,7 +89,9 @@ def summarize(
         "groups": {
             feature: group_section(rows, after, feature, some) for feature in counts.features
         },
-        "segments": [segment_section(s, views) for s in segments(patch, part.X, part_changed)],
+        "segments": [
+            segment_section(s, views) for s in segments(patch, part.X, part_changed, part.f)
+        ],
         "tree": tree_section(part.X, part_changed),
         "scores": score_section(old[some], new[some], part_changed, patch.cutoff),
         "proxies": [
@@ -104,7 +107,7 @@ def summarize(
     if refits and changed.any():
         if fitted is None:
             raise ValueError("learning again needs the fit itself: review with refits=0")
-        found = stability(model, part, fitted.encoder, refits=refits)
+        found = stability(model, part, fitted, refits=refits)
         summary["stability"] = {
             "refits": refits,
             "of_changed": found.of_changed,
@@ -190,6 +193,7 @@ def certificate_data(certificate: Certificate | None) -> dict[str, Any] | None:
     return {
         "word": certificate.word,
         "confidence": certificate.target.confidence,
+        "warning": certificate.warning,
         "verdicts": [
             {
                 "requirement": str(v.requirement),
@@ -210,6 +214,7 @@ def _patch(patch: Patch, views: Sequence[ConceptView]) -> dict[str, Any]:
         "strength": patch.strength,
         "direction": patch.direction,
         "offset": patch.offset,
+        "card": None if patch.card is None else card_section(patch),
         "columns": [column.name for column in patch.columns],
         "concepts": [
             {

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from fairpatch._arrays import Floats, Ints
-from fairpatch.learn import adversary as h
-from fairpatch.learn.losses import adversary_loss, label_loss
-from fairpatch.learn.optimize import Adam
-from fairpatch.learn.problem import Fairness
-from fairpatch.learn.threads import threads_for
+from fairpatch.learn.adversarial import adversary as h
+from fairpatch.learn.adversarial.losses import adversary_loss, label_loss
+from fairpatch.learn.adversarial.optimize import Adam
+from fairpatch.learn.adversarial.threads import threads_for
+from fairpatch.measure.fairness import Fairness
 from fairpatch.rivals.rival import Rival
 
 

@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
 from fairpatch.choose.group_probability import cross_fit
-from fairpatch.learn.problem import Fairness
 from fairpatch.measure.blind import bayes_multiplier, helpfulness
+from fairpatch.measure.fairness import Fairness
 from fairpatch.rivals.lpp import solve
 from fairpatch.rivals.rival import Rival
 
@@ -99,3 +99,24 @@ class BayesRule(Rival):
             return decided ^ (delta * h > 0)
         changed = self.mu_ * delta * h > self.lambda_ratio + delta * (1 - 2 * eta)
         return decided ^ changed
+
+
+class FewBayes(BayesRule):
+    """The same where a change costs as much as two wrong decisions: nearly the fewest changes."""
+
+    def __init__(
+        self,
+        estimator: Estimator = None,
+        fairness_level: float = 0.8,
+        *,
+        lambda_ratio: float = 2.0,
+        fairness: Fairness = "demographic_parity",
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            fairness_level,
+            lambda_ratio=lambda_ratio,
+            fairness=fairness,
+            random_state=random_state,
+        )

@@ -15,8 +15,8 @@ from torch.nn.functional import logsigmoid
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
-from fairpatch.learn.problem import Fairness
-from fairpatch.learn.threads import threads_for
+from fairpatch.learn.adversarial.threads import threads_for
+from fairpatch.measure.fairness import Fairness
 from fairpatch.rivals.rival import Rival
 
 LENGTH = 0.1

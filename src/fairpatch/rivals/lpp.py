@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
-from fairpatch.learn.problem import Fairness
+from fairpatch.measure.fairness import Fairness
 from fairpatch.rivals.rival import Rival
 
 JITTER = 1e-4

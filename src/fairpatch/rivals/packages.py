@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from fairpatch._arrays import Floats, Ints
 from fairpatch._extras import need
 from fairpatch.base import Estimator
-from fairpatch.learn.problem import Fairness
+from fairpatch.measure.fairness import Fairness
 from fairpatch.rivals.rival import Rival
 
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel, Estimator
-from fairpatch.learn.problem import Fairness
+from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.values import Value
 from fairpatch.patch.encoding import Encoder

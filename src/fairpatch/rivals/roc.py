@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
-from fairpatch.learn.problem import Fairness
+from fairpatch.measure.fairness import Fairness
 from fairpatch.rivals.rival import Rival
 
 

@@ -35,28 +35,20 @@ FROM (
             (
               (
                 1.0 - CASE
-                  WHEN CASE
-                    WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                    THEN 1e-06
-                    ELSE CAST(`t1`.`p` AS DOUBLE)
-                  END > 0.999999
-                  THEN 0.999999
+                  WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                  THEN 1e-06
                   ELSE CASE
-                    WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                    THEN 1e-06
+                    WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                    THEN 0.999999
                     ELSE CAST(`t1`.`p` AS DOUBLE)
                   END
                 END
               ) / CASE
-                WHEN CASE
-                  WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                  THEN 1e-06
-                  ELSE CAST(`t1`.`p` AS DOUBLE)
-                END > 0.999999
-                THEN 0.999999
+                WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                THEN 1e-06
                 ELSE CASE
-                  WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                  THEN 1e-06
+                  WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                  THEN 0.999999
                   ELSE CAST(`t1`.`p` AS DOUBLE)
                 END
               END

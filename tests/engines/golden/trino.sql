@@ -35,28 +35,20 @@ FROM (
             (
               CAST((
                 CAST(1.0 AS DOUBLE) - CASE
-                  WHEN CASE
-                    WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                    THEN CAST(1e-06 AS DOUBLE)
-                    ELSE CAST("t1"."p" AS DOUBLE)
-                  END > CAST(0.999999 AS DOUBLE)
-                  THEN CAST(0.999999 AS DOUBLE)
+                  WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                  THEN CAST(1e-06 AS DOUBLE)
                   ELSE CASE
-                    WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                    THEN CAST(1e-06 AS DOUBLE)
+                    WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                    THEN CAST(0.999999 AS DOUBLE)
                     ELSE CAST("t1"."p" AS DOUBLE)
                   END
                 END
               ) AS DOUBLE) / CASE
-                WHEN CASE
-                  WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                  THEN CAST(1e-06 AS DOUBLE)
-                  ELSE CAST("t1"."p" AS DOUBLE)
-                END > CAST(0.999999 AS DOUBLE)
-                THEN CAST(0.999999 AS DOUBLE)
+                WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                THEN CAST(1e-06 AS DOUBLE)
                 ELSE CASE
-                  WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                  THEN CAST(1e-06 AS DOUBLE)
+                  WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                  THEN CAST(0.999999 AS DOUBLE)
                   ELSE CAST("t1"."p" AS DOUBLE)
                 END
               END

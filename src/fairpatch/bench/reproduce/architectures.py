@@ -17,7 +17,7 @@ from fairpatch.bench.methods import Model
 from fairpatch.bench.paper import Split, starting_model
 from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
-from fairpatch.learn.threads import threads_for
+from fairpatch.learn.adversarial.threads import threads_for
 from fairpatch.patch.encoding import Encoder
 
 ARCHITECTURES = {"linear": (), "one hidden layer": (32,), "two hidden layers": (32, 32)}

@@ -9,7 +9,7 @@ from fairpatch.bench.journal import Records, Run
 from fairpatch.bench.methods import commod
 from fairpatch.bench.paper import starting_model
 from fairpatch.explain import concepts, segments
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.measure import accuracy, change_rate, p_rule
 from fairpatch.measure.counts import Counts
 

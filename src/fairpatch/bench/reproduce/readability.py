@@ -17,7 +17,7 @@ from fairpatch.bench.reproduce.sweeps import grid
 from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
 from fairpatch.explain.change_tree import f1_by_depth
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.rivals import Frappe
 
 DEPTHS = (1, 2, 3, 4, 5, 6)

@@ -15,7 +15,7 @@ from fairpatch.bench.paper import Split, frames
 from fairpatch.bench.quartiles import CONCEPTS
 from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 
 GRID = Grid.of(np.linspace(0.5, 1.5, 6), np.linspace(0.01, 0.1, 4), (0.01,))
 """The ranges that the paper names. Its lambda_fair is not in our units, which are f's own."""

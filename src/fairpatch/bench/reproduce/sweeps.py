@@ -15,7 +15,7 @@ from fairpatch.bench.paper import starting_model
 from fairpatch.bench.quartiles import CONCEPTS
 from fairpatch.bench.sample import Sample
 from fairpatch.bench.score import score
-from fairpatch.learn.problem import Grid
+from fairpatch.learn.adversarial.problem import Grid
 
 STOCHASTIC = ("COMMOD", "AdvDebias", "FRAPPE")
 

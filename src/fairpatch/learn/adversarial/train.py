@@ -7,7 +7,7 @@ drift apart (docs/decisions/0003-float64.md).
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,40 +15,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fairpatch._arrays import Floats
-from fairpatch.learn import adversary as h
-from fairpatch.learn import losses
-from fairpatch.learn import ratio as r
-from fairpatch.learn.optimize import Adam
-from fairpatch.learn.problem import Grid, Problem, Settings
-from fairpatch.learn.scale import gain
-from fairpatch.learn.threads import threads_for
+from fairpatch.learn.adversarial import adversary as h
+from fairpatch.learn.adversarial import losses
+from fairpatch.learn.adversarial import ratio as r
+from fairpatch.learn.adversarial.optimize import Adam
+from fairpatch.learn.adversarial.problem import Callback, Grid, Problem, Ratios, Settings, Step
+from fairpatch.learn.adversarial.scale import gain
+from fairpatch.learn.adversarial.threads import threads_for
 from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
 
 RESCALE_EVERY = 25
 CHUNK = 1 << 19
 """Numbers in the largest tensor of a chunk: 128 models with the default settings."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """What a callback sees: the step, and each model's losses."""
-
-    step: int
-    of: int
-    losses: dict[str, Tensor]
-
-
-Callback = Callable[[Step], Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Ratios:
-    """M trained ratios as arrays: r = 1 + a + v . W z, concepts of unit variance."""
-
-    W: Floats
-    v: Floats
-    a: Floats
 
 
 def train(

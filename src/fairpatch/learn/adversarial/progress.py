@@ -3,7 +3,7 @@
 from typing import Any
 
 from fairpatch._extras import need
-from fairpatch.learn.train import Step
+from fairpatch.learn.adversarial.problem import Step
 
 
 class ProgressBar:

@@ -1,16 +1,15 @@
-"""What training is given: arrays, a grid of models, and settings."""
+"""What training is given and what it gives: arrays, a grid of models, settings, ratios."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.measure.direction import Direction
-
-Fairness = Literal["demographic_parity", "equalized_odds"]
+from fairpatch.measure.fairness import Fairness
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,3 +99,24 @@ class Settings:
     hidden: int = 16
     random_state: int = 0
     """Order of the minibatches, shared by all models of the stack."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """M trained ratios as arrays: r = 1 + a + v . W z, concepts of unit variance."""
+
+    W: Floats
+    v: Floats
+    a: Floats
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a callback sees: the step, and each model's losses."""
+
+    step: int
+    of: int
+    losses: dict[str, Any]
+
+
+Callback = Callable[[Step], Any]

@@ -1,0 +1,188 @@
+"""Cards as candidates: one push an aim, at several weights of f's sureness and in each direction.
+
+Everybody's points come from a card that was learned without the person (cross-fitting): so they say
+which candidate is best, and what to expect. The card itself is learned from all rows, and its price
+found on it: five cards of the folds are not the card, and their price would be off.
+"""
+
+import hashlib
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from fairpatch._arrays import Floats
+from fairpatch.choose.target import Target
+from fairpatch.data.rows import Rows
+from fairpatch.data.splits import Crossed
+from fairpatch.learn.push.aim import Limit
+from fairpatch.learn.push.card import Aim, PushProblem, cross_fitted, folds_of, learn_points
+from fairpatch.learn.push.fields import fields_of
+from fairpatch.learn.push.points import HUNDRED, Points
+from fairpatch.learn.push.rules import CardRules
+from fairpatch.learn.push.select import Seen
+from fairpatch.measure.direction import DIRECTIONS, Direction
+from fairpatch.measure.metric import Metric
+from fairpatch.patch import Card, Patch, Provenance
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.encoding import Encoder
+from fairpatch.patch.model import NUDGE, sureness
+from fairpatch.patch.sealed import seal
+
+SURENESS = (0.0, 25.0, 50.0, 100.0, 200.0, 400.0, 800.0)
+"""Points that f's full sureness may be worth."""
+FOLDS = 5
+STRICTER = 0.1
+"""A second aim, where it differs: the limits moved inwards by this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cards:
+    """Cards that differ in their aim, in what f's sureness is worth, and in direction."""
+
+    cards: tuple[Points, ...]
+    """One an aim, learned from all rows."""
+    models: tuple[tuple[int, float, Direction], ...]
+    """Of each candidate: which card, what sureness is worth, and the direction."""
+    ratios: Floats
+    """Everybody's r at a price of a hundred points, by a card that has not seen the person."""
+    own_ratios: Floats
+    """The same by the card itself."""
+    strengths: Floats
+    """Prices are whole points."""
+    cutoff: float
+    provenance: Provenance
+
+    @property
+    def directions(self) -> list[Direction]:
+        """Of each candidate."""
+        return [direction for _, _, direction in self.models]
+
+    @property
+    def strongest(self) -> float:
+        """A price of one point."""
+        return float(self.strengths[-1]) * 2
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def patch(self, m: int, strength: float = 1.0) -> Patch:
+        """Candidate m at a price of a hundred points over the strength."""
+        which, sure, direction = self.models[m]
+        points = self.cards[which]
+        concepts = points.concepts()
+        read = {name for concept in concepts for name in concept.columns}
+        price = HUNDRED / strength if strength else HUNDRED
+        patch = Patch(
+            columns=tuple(f.column for f in points.fields if f.column.name in read),
+            concepts=concepts,
+            card=Card(price=round(price, 6), sureness=sure),
+            offset=points.everybody,
+            strength=1.0 if strength else 0.0,
+            cutoff=self.cutoff,
+            direction=direction,
+            provenance=self.provenance,
+        )
+        return seal(patch, self.about(m))
+
+    def about(self, m: int) -> dict[str, Any]:
+        """Its settings."""
+        which, sure, direction = self.models[m]
+        return {"learner": "push", "aim": which, "sureness": sure, "direction": direction}
+
+    def size(self, m: int) -> int:
+        """Its lines."""
+        return len(self.cards[self.models[m][0]].lines)
+
+    def importance(self) -> dict[str, float]:
+        """How many points each column moves, over all cards."""
+        found: dict[str, float] = {}
+        for card in self.cards:
+            for line, points in zip(card.lines, card.points, strict=True):
+                field = card.fields[line.field]
+                moved = abs(points) * (1.0 if line.members else field.spread)
+                found[field.column.name] = found.get(field.column.name, 0.0) + moved
+        return found
+
+
+def learn_cards(
+    both: Crossed, encoder: Encoder, cutoff: float, target: Target, rules: CardRules, seed: int
+) -> Cards:
+    """Learn the cards for a target from rows that f has been asked about."""
+    rows = both.rows
+    problem = push_problem(rows, encoder, cutoff, rules, both.weight)
+    aims = aims_of(problem, target)
+    folds = folds_of(2 * rows.s.comparable().strata + rows.y, FOLDS, seed)
+    judged = np.ones(len(rows), bool) if both.known_to_f is None else ~both.known_to_f
+    folds[~judged] = -1  # always learned from
+    crossed = [cross_fitted(problem, aim, rules, folds) for aim in aims]
+    cards = tuple(learn_points(problem, aim, rules) for aim in aims)
+    directions = DIRECTIONS if target.direction == "both" else (target.direction,)
+    models = tuple(
+        (a, sure, direction)
+        for a in range(len(aims))
+        for sure in SURENESS
+        for direction in directions
+    )
+    judged_rows = np.flatnonzero(judged)
+    each = np.where(rows.f > 0, NUDGE, -NUDGE)[judged_rows] / HUNDRED
+    sure_each = problem.sure[judged_rows] * NUDGE / HUNDRED
+    own = [card.of(problem.seen) for card in cards]
+    ratios, own_ratios = (
+        np.array([1 + each * points[a][judged_rows] + sure * sure_each for a, sure, _ in models])
+        for points in (crossed, own)
+    )
+    dearest = int(np.ceil(max(np.abs(points).max(initial=0.0) for points in (*crossed, *own)))) + 1
+    strengths = np.append(0.0, HUNDRED / np.arange(dearest, 0, -1))
+    return Cards(cards, models, ratios, own_ratios, strengths, cutoff, _provenance(rows, rules))
+
+
+def push_problem(
+    rows: Rows, encoder: Encoder, cutoff: float, rules: CardRules, weight: Floats | None = None
+) -> PushProblem:
+    """The rows as the learner of a card takes them."""
+    held = Columns.of(rows.X)
+    columns = list({f.column.name: f.column for f in encoder.features}.values())
+    rules.check_columns([column.name for column in columns])
+    fields = fields_of(held, columns, rules)
+    read = [field.read(held) for field in fields]
+    return PushProblem(
+        encoder.transform(rows.X),
+        fields,
+        Seen(tuple(piece for piece, _ in read), tuple(away for _, away in read)),
+        rows.s.comparable().codes,
+        rows.y,
+        rows.f > 0,
+        sureness(rows.f, cutoff),
+        np.ones(len(rows)) if weight is None else weight,
+    )
+
+
+def aims_of(problem: PushProblem, target: Target) -> list[Aim]:
+    """At the target; and at a stricter one, where that has other multipliers."""
+    asked = [
+        [Limit(r.metric, r.limit) for r in own.requirements if isinstance(r.metric, Metric)]
+        for own in (target, target.inside(STRICTER))
+    ]
+    first, second = Aim.each(problem, asked)
+    return [first] if _alike(first, second) else [first, second]
+
+
+def _alike(one: Aim, two: Aim) -> bool:
+    a, b = (np.concatenate(aim.alphas) for aim in (one, two))
+    return float(a @ b) > 0.99 * float(np.linalg.norm(a) * np.linalg.norm(b))
+
+
+def _provenance(rows: Rows, rules: CardRules) -> Provenance:
+    return Provenance(
+        settings={"max_lines": rules.max_lines},
+        sensitive_features=rows.s.features,
+        training_rows=len(rows),
+        base_scores_sha256=hashlib.sha256(rows.f.astype("<f8").tobytes()).hexdigest(),
+        versions={
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("fairpatch", "numpy", "scikit-learn")},
+        },
+    )

@@ -1,0 +1,39 @@
+"""Whether f looks as if it knew the rows: far better on them than the columns allow.
+
+A model that was trained on rows is surer and more often right on them than on new people, so what
+is certified on them does not hold for others. We cannot know; but where f is right far more often
+than boosted trees that are cross-fitted on the same columns, it is said.
+"""
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import cross_val_predict
+
+from fairpatch.data.rows import Rows
+from fairpatch.patch.encoding import Encoder
+
+MOST = 5_000
+BETTER = 0.05
+"""So many points of accuracy more than could be learned, and five standard errors, look odd."""
+ERRORS = 5.0
+
+
+def looks_known(rows: Rows) -> str | None:
+    """What looks odd about f on these rows, in words; None where nothing does."""
+    some = rows.sample(MOST, seed=0)
+    counts = np.bincount(some.y, minlength=2)
+    if counts.min() < 50:
+        return None
+    right = (some.f > 0) == (some.y == 1)
+    trees = HistGradientBoostingClassifier(max_iter=60, random_state=0)
+    Z = Encoder.fit(some.X).transform(some.X)
+    could = cross_val_predict(trees, Z, some.y, cv=5) == some.y
+    more = right.astype(float) - could
+    error = float(more.std() / np.sqrt(len(more))) or 1e-9
+    if more.mean() < BETTER or more.mean() < ERRORS * error:
+        return None
+    return (
+        f"the base model is right for {right.mean():.1%} of these people, where trees learned from "
+        f"the same columns are right for {could.mean():.1%}: has it been trained on them? Then the "
+        "certificate does not hold. Certify on other rows, or say which it knows: f_trained_on"
+    )

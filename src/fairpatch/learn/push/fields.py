@@ -1,0 +1,116 @@
+"""Columns as a card sees them: numbers cut into ranges, categories into levels."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+
+from fairpatch._arrays import Floats, Ints
+from fairpatch.learn.push.rules import CardRules
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.values import Value
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.parts import Column
+
+RANGES = 10
+"""Of a number, at most: where its people are, not where its values are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A column, cut into pieces; what is missing, or not listed, is a piece of its own."""
+
+    column: Column
+    edges: Floats | None = None
+    """Of a number: where each range but the first begins."""
+    around: float = 0.0
+    """Of a number: a round number in its middle."""
+    spread: float = 1.0
+    levels: tuple[tuple[Value, ...], ...] = ()
+    """Of a category: levels that stay together."""
+    gaps: bool = False
+    """Whether anybody has none: then a gap is a piece that a line may name."""
+
+    @property
+    def number(self) -> bool:
+        """Whether it is a number."""
+        return self.edges is not None
+
+    @property
+    def pieces(self) -> int:
+        """Ranges or levels; the piece after the last is what is missing or not listed."""
+        return len(self.levels) if self.edges is None else len(self.edges) + 1
+
+    def read(self, held: Columns) -> tuple[Ints, Floats | None]:
+        """Each row's piece, and of a number its distance from ``around`` in units of its spread."""
+        if self.edges is None:
+            place = {value: i for i, levels in enumerate(self.levels) for value in levels}
+            found, code = held.codes(self.column)
+            of_level = np.array([place.get(value, self.pieces) for value in found] or [0])
+            return np.asarray(of_level[code], np.int64), None
+        values = np.asarray(held.values(self.column), np.float64)
+        gap = ~np.isfinite(values)
+        piece = np.where(gap, self.pieces, np.searchsorted(self.edges, values, side="right"))
+        away = np.where(gap, 0.0, (np.where(gap, 0.0, values) - self.around) / self.spread)
+        return np.asarray(piece, np.int64), away
+
+
+def fields_of(held: Columns, columns: Sequence[Column], rules: CardRules) -> list[Field]:
+    """Every column that can tell people apart, cut by where the people are."""
+    found = []
+    for column in columns:
+        named = column.model_copy(update={"words": rules.names.get(column.name)})
+        field = _number(held, named) if column.kind == "number" else _category(held, named, rules)
+        if field is not None:
+            found.append(field)
+    return found
+
+
+def _number(held: Columns, column: Column) -> Field | None:
+    values = np.asarray(held.values(column), np.float64)
+    known = values[np.isfinite(values)]
+    distinct = np.unique(known)
+    if len(distinct) < 2:
+        return None
+    edges = distinct[1:]
+    if len(distinct) > RANGES:
+        inner = np.linspace(0, 1, RANGES + 1)[1:-1]
+        edges = np.unique([_round(v) for v in np.quantile(known, inner, method="higher")])
+        edges = edges[(edges > distinct[0]) & (edges <= distinct[-1])]
+    gaps = bool(len(known) < len(values))
+    spread = float(known.std()) or 1.0
+    return Field(column, edges, _round(float(np.median(known)), 2), spread, gaps=gaps)
+
+
+def _category(held: Columns, column: Column, rules: CardRules) -> Field | None:
+    values, code = held.codes(column)
+    counts = np.bincount(code % len(values), minlength=len(values))  # -1 is the last of the values
+    sizes: dict[Value, int] = {}
+    for value, count in zip(values, counts, strict=True):
+        sizes[value] = sizes.get(value, 0) + int(count)
+    together = rules.groupings.get(column.name, {})
+    grouped = {value for levels in together.values() for value in levels}
+    levels = [tuple(v for v in own if sizes.get(v)) for own in together.values()]
+    levels += [(value,) for value in sizes if value not in grouped and sizes[value]]
+    kept = [own for own in levels if sum(sizes[v] for v in own) >= MIN_PEOPLE]
+    kept.sort(key=lambda own: (-sum(sizes[v] for v in own), str(own)))
+    if not kept or (len(kept) == 1 and len(levels) == 1):
+        return None
+    words = _words(rules.level_names.get(column.name, {}), together)
+    return Field(column.model_copy(update={"level_words": words}), levels=tuple(kept))
+
+
+def _words(names: Mapping[str, str], together: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    grouped = {str(level): name for name, levels in together.items() for level in levels}
+    return {**grouped, **{str(level): name for level, name in names.items()}}
+
+
+def _round(value: float, digits: int = 3) -> float:
+    """The value to so many digits.
+
+    >>> _round(12345.6), _round(0.0123456)
+    (12300.0, 0.0123)
+    """
+    return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0

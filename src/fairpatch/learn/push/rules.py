@@ -1,0 +1,66 @@
+"""What a card may look like: how long, which way a column counts, what people call things."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairpatch import _checks as check
+
+WAYS = (1, -1)
+
+
+@dataclass(frozen=True)
+class CardRules:
+    """Rules for the lines of a card.
+
+    Parameters
+    ----------
+    max_lines : int or None
+        Lines at most; None for as many as say anything.
+    monotonic : dict of column to 1 or -1
+        1: the points never fall as the column rises ("older never counts against"); -1: they never
+        rise.
+    signs : dict of column to 1 or -1
+        1: no line of the column takes points away; -1: none gives any.
+    names : dict of column to str
+        What people call a column.
+    level_names : dict of column to dict of level to str
+        What people call its levels.
+    groupings : dict of column to dict of name to levels
+        Levels that stay together under one name, as codes of one kind; the others stand alone.
+
+    Examples
+    --------
+    >>> CardRules(max_lines=5, monotonic={"age": 1}, names={"hpw": "hours a week"}).max_lines
+    5
+    """
+
+    max_lines: int | None = 10
+    monotonic: Mapping[str, int] = field(default_factory=dict)
+    signs: Mapping[str, int] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    level_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    groupings: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.max_lines is not None:
+            check.whole("max_lines", self.max_lines, 1)
+        for name in ("monotonic", "signs"):
+            for column, way in getattr(self, name).items():
+                if way not in WAYS:
+                    raise ValueError(f"{name} of {column!r} must be 1 or -1; got {way!r}")
+
+    @property
+    def columns(self) -> set[str]:
+        """Every column that a rule is about."""
+        named = (self.monotonic, self.signs, self.names, self.level_names, self.groupings)
+        return {column for rule in named for column in rule}
+
+    def check_columns(self, known: Sequence[str]) -> None:
+        """Refuse a rule about a column that the patch cannot read: it would go unread."""
+        for column in sorted(self.columns):
+            if column not in known:
+                hint = check.did_you_mean(column, known)
+                raise ValueError(
+                    f"the card's rules name column {column!r}, which the patch cannot read{hint}"
+                )

@@ -1,0 +1,223 @@
+"""The few lines that say a push best: one after the other, all weights refitted each time.
+
+A line is a slope of a number, a range of it, or up to eight levels of a category. Each step takes
+the line that removes most of what the lines so far leave unsaid, sum(w r)² / sum(w) over its
+people, as boosting does; then least squares find all weights together. The lines of one column are
+disjoint.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from fairpatch._arrays import Floats, Ints
+from fairpatch.learn.push.fields import Field
+from fairpatch.learn.push.rules import CardRules
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.patch.lines import MOST_LEVELS
+
+SHARE = 0.005
+"""Of the people, at least, for whom a line holds, and for whom it does not."""
+LEAST = 1e-4
+"""Of the push's variance, what a line must say to be taken."""
+UNLIMITED = 60
+PRIOR = 0.002
+"""Of the people, so many are added to every level with nothing to say, so that rare ones wait."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The rows as the fields see them."""
+
+    pieces: tuple[Ints, ...]
+    away: tuple[Floats | None, ...]
+
+    def take(self, rows: Ints) -> "Seen":
+        """Some of the rows."""
+        return Seen(
+            tuple(p[rows] for p in self.pieces),
+            tuple(None if a is None else a[rows] for a in self.away),
+        )
+
+    @property
+    def rows(self) -> int:
+        """How many."""
+        return len(self.pieces[0]) if self.pieces else 0
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A line: a field's slope (``members`` empty), or some of its pieces."""
+
+    field: int
+    members: tuple[int, ...] = ()
+
+    def of(self, seen: Seen) -> Floats:
+        """Its value for every row: 0 or 1, or of a slope the distance from the middle."""
+        away = seen.away[self.field]
+        if not self.members and away is not None:
+            return away
+        return np.isin(seen.pieces[self.field], self.members).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Lines with their weights, and what everybody has."""
+
+    lines: tuple[Chosen, ...]
+    weights: Floats
+    constant: float
+
+
+def select(
+    fields: Sequence[Field], seen: Seen, push: Floats, weight: Floats, rules: CardRules
+) -> Selection:
+    """The lines for a push, at most so many as the rules allow."""
+    lines: list[Chosen] = []
+    values = [np.ones(len(push))]
+    found = np.array([np.average(push, weights=weight)])
+    total = float((weight * (push - found[0]) ** 2).sum())
+    for _ in range(UNLIMITED if rules.max_lines is None else rules.max_lines):
+        left = weight * (push - np.column_stack(values) @ found)
+        best = max(_options(fields, seen, left, weight, lines, rules), default=(0.0, 0, None),
+                   key=lambda o: o[:2])  # fmt: skip
+        if best[2] is None or best[0] < LEAST * total:
+            break
+        lines.append(best[2])
+        values.append(best[2].of(seen))
+        found = _refit(
+            np.column_stack(values), push, weight, [_way(fields, line, rules) for line in lines]
+        )
+    return Selection(tuple(lines), found[1:], float(found[0]))
+
+
+def _options(
+    fields: Sequence[Field], seen: Seen, left: Floats, weight: Floats, lines: list[Chosen],
+    rules: CardRules,
+) -> Iterator[tuple[float, int, Chosen]]:  # fmt: skip
+    """The best line of every field: what it would say, minus its place, and itself."""
+    for j, field in enumerate(fields):
+        own = [line for line in lines if line.field == j]
+        once = field.column.name in rules.monotonic
+        if any(not line.members for line in own) or (once and own):
+            continue  # a slope, or a line that must rise or fall, stands alone
+        taken = {piece for line in own for piece in line.members}
+        gains = [
+            (gain, line)
+            for gain, line, sign in (
+                *_slope(j, seen, left, weight, bare=not own),
+                *_pieces(j, field, seen, left, weight, taken),
+            )
+            if _allowed(sign, field, line, rules)
+        ]
+        if gains:
+            gain, line = max(gains, key=lambda o: o[0])
+            yield gain, -j, line
+
+
+Option = tuple[float, Chosen, float]
+"""What a line would say, itself, and the sign of its points."""
+
+
+def _slope(j: int, seen: Seen, left: Floats, weight: Floats, *, bare: bool) -> list[Option]:
+    away = seen.away[j]
+    if away is None or not bare:
+        return []
+    spread = float((weight * (away - np.average(away, weights=weight)) ** 2).sum())
+    pull = float((left * away).sum())
+    return [(pull**2 / spread, Chosen(j), float(np.sign(pull)))] if spread > 0 else []
+
+
+def _pieces(
+    j: int, field: Field, seen: Seen, left: Floats, weight: Floats, taken: set[int]
+) -> list[Option]:
+    """Lines that name pieces, the two or four best: the most and the least points of each kind."""
+    piece, k = seen.pieces[j], field.pieces + 1
+    n, g = (np.asarray(np.bincount(piece, v, k), np.float64) for v in (weight, left))
+    many = np.bincount(piece, minlength=k).astype(np.float64)
+    total = float(weight.sum())
+    free = np.array([p for p in range(field.pieces) if p not in taken], np.int64)
+    found: list[Option] = []
+    if field.number:
+        a, b = _stretches(field.pieces, taken)
+        sums = [np.append(0.0, v[: field.pieces].cumsum()) for v in (g, n, many)]
+        G, N, M = (total_to[b] - total_to[a] for total_to in sums)
+        found += _best(j, lambda i: range(a[i], b[i]), G, N, M, total)
+        if field.gaps and field.pieces not in taken:
+            found += _best(j, lambda _: [field.pieces], g[-1:], n[-1:], many[-1:], total)
+        return found
+    order = free[np.argsort(-g[free] / (n[free] + PRIOR * total), kind="stable")]
+    for ranked in (order[:MOST_LEVELS], order[::-1][:MOST_LEVELS]):
+        G, N, M = (v[ranked].cumsum() for v in (g, n, many))
+        found += _best(j, partial(_first, ranked), G, N, M, total)
+    return found
+
+
+def _first(ranked: Ints, i: int) -> Ints:
+    return ranked[: i + 1]
+
+
+@lru_cache
+def _pairs(n: int) -> tuple[Ints, Ints]:
+    a, b = np.triu_indices(n, 1)
+    return np.asarray(a, np.int64), np.asarray(b, np.int64)
+
+
+def _stretches(pieces: int, taken: set[int]) -> tuple[Ints, Ints]:
+    """Ranges side by side that no line has yet: from piece a to before piece b; not all of them."""
+    a, b = _pairs(pieces + 1)
+    used = np.append(0, np.cumsum([p in taken for p in range(pieces)]))
+    kept = (used[a] == used[b]) & (b - a < pieces)
+    return a[kept], b[kept]
+
+
+def _best(
+    j: int, members: Callable[[int], Any], g: Floats, n: Floats, many: Floats, total: float
+) -> list[Option]:
+    """Of some lines the one that says most with points, and the one that says most without."""
+    enough = (np.minimum(n, total - n) >= SHARE * total) & (many >= MIN_PEOPLE)
+    gain = np.where(enough, g**2 / np.maximum(n * (1 - n / total), 1e-12), 0.0)
+    found: list[Option] = []
+    for sign in (1.0, -1.0):
+        own = np.where(np.sign(g) == sign, gain, 0.0)
+        if len(own) and own.max() > 0:
+            i = int(own.argmax())
+            found.append((float(own[i]), Chosen(j, tuple(int(m) for m in members(i))), sign))
+    return found
+
+
+def _allowed(sign: float, field: Field, line: Chosen, rules: CardRules) -> bool:
+    """Whether a line with points of this sign keeps the rules."""
+    way = _way([field], Chosen(0, line.members), rules)
+    rising = rules.monotonic.get(field.column.name)
+    if rising and line.members:
+        # one line of the column: everything from an edge on, or everything below one
+        first, last = min(line.members), max(line.members)
+        if last >= field.pieces or (first > 0 and last < field.pieces - 1):
+            return False
+    return way in (0, sign)
+
+
+def _way(fields: Sequence[Field], line: Chosen, rules: CardRules) -> int:
+    """1 where a line may only give points, -1 where it may only take them, 0 where both."""
+    field = fields[line.field]
+    rising = rules.monotonic.get(field.column.name, 0)
+    if rising and line.members and min(line.members) == 0:
+        rising = -rising  # below an edge
+    sign = rules.signs.get(field.column.name, 0)
+    return rising or sign
+
+
+def _refit(values: Floats, push: Floats, weight: Floats, ways: Sequence[int]) -> Floats:
+    """All weights together, by least squares; where the rules bind, within their bounds."""
+    root = np.sqrt(weight)
+    A, b = values * root[:, None], push * root
+    if not any(ways):
+        return np.asarray(np.linalg.lstsq(A, b, rcond=None)[0])
+    low = [-np.inf, *(0.0 if way > 0 else -np.inf for way in ways)]
+    high = [np.inf, *(0.0 if way < 0 else np.inf for way in ways)]
+    return np.asarray(lsq_linear(A, b, bounds=(low, high)).x)
