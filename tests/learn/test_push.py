@@ -241,3 +241,26 @@ def test_a_line_that_says_nothing_is_struck():
     points = rounded(chosen, own.fields, own.seen, push, own.weight)
     assert len(points.lines) <= 2
     assert all(points.points)
+
+
+def test_ranges_of_one_column_never_overlap():
+    own, _ = learned()
+    piece = own.seen.pieces[0]
+    push = 1.0 * ((piece >= 2) & (piece <= 6)) + 1.0 * ((piece >= 4) & (piece <= 5))
+    chosen = select(own.fields, own.seen, push, own.weight, CardRules())
+    members = [m for line in chosen.lines if line.field == 0 for m in line.members]
+    assert len(members) == len(set(members))
+
+
+def test_a_bump_is_not_said_of_a_column_that_must_rise():
+    own, _ = learned()
+    piece = own.seen.pieces[0]
+    push = 1.0 * ((piece >= 3) & (piece <= 5))
+    name = own.fields[0].column.name
+    free = select(own.fields, own.seen, push, own.weight, CardRules())
+    assert (3, 4, 5) in [line.members for line in free.lines]
+    bound = select(own.fields, own.seen, push, own.weight, CardRules(monotonic={name: 1}))
+    for line, weight in zip(bound.lines, bound.weights, strict=True):
+        if line.field == 0 and line.members:
+            assert 0 in line.members or max(line.members) == own.fields[0].pieces - 1
+            assert weight * (-1 if 0 in line.members else 1) >= 0

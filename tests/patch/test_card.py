@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
@@ -125,6 +125,8 @@ def test_onnx_decides_alike():
     assert SCORE == "fairpatch_base_score"
 
 
+@example(sure=100.0, price=30.0, points=20.0, f=[-0.1, -2.0], cutoff=0.5, direction="both",
+         strength=1.0)  # fmt: skip
 @settings(max_examples=60, deadline=None)
 @given(
     sure=st.floats(0, 500), price=st.floats(0.5, 300), points=st.floats(-500, 500),

@@ -20,7 +20,7 @@ from fairpatch.bench import (
     target,
     ten,
 )
-from fairpatch.bench.problems import PROBLEMS
+from fairpatch.bench.problems import PROBLEMS, SEVERAL
 
 EXPERIMENTS = {
     "paper": reproduction,
@@ -52,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
         verbs[name].add_argument("--jobs", type=int, help="processes, 2 by default")
     verbs["paper"].add_argument("--quick", action="store_true", help="a small one, for CI")
     verbs["beyond"].add_argument("--seeds", type=int)
-    verbs["beyond"].add_argument("--problems", nargs="+", choices=list(PROBLEMS))
+    verbs["beyond"].add_argument("--problems", nargs="+", choices=[*PROBLEMS, *SEVERAL])
     verbs["beyond"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
     verbs["beyond"].add_argument("--fairness", choices=list(beyond.FAIRNESS))
     verbs["beyond"].add_argument("--methods", nargs="+")

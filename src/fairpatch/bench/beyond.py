@@ -183,7 +183,9 @@ def _push(run: Run, own: Parts, metric: Metric, levels: dict[float, float]) -> R
             found.append({"level": level, "reached": False})
             continue
         lines = len(fitted.patch.lines)
-        record: dict[str, Any] = turned(fitted.patch, own.test, metric, limit)
+        # where f meets the level on the learning rows the card is turned off: turn it on again
+        own_card = fitted.patch.with_strength(1.0)
+        record: dict[str, Any] = turned(own_card, own.test, metric, limit)
         at_once = figures(own.test, fitted.patch.decide(own.test.X, own.test.f_logit), metric)
         found.append(
             {"level": level, **record, "lines": lines, "delivered": at_once["value"],

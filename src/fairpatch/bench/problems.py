@@ -30,6 +30,8 @@ PROBLEMS = {
     "census_income": ("census_income_kdd", "sex"),
     "hmda": ("hmda_boston", "race"),
 }
+SEVERAL = {"acs_income, 3 groups": ("acs_income", "race", 3)}
+"""The most common groups each by itself: for methods that take more than two."""
 LEARN, SELECT, TEST = 2_000, 1_000, 10_000
 
 
@@ -61,14 +63,19 @@ class Parts:
 
 def parts(problem: str, seed: int, base: str) -> Parts:
     """The parts of a problem, in a random order that belongs to the seed; f does not read S."""
-    name, feature = PROBLEMS[problem]
+    name, feature, groups = SEVERAL.get(problem) or (*PROBLEMS[problem], 2)
     dataset = load(name)
-    n = len(dataset.y)
+    values = dataset.sensitive[feature]
+    common = values.value_counts().index[:groups]
+    kept = np.flatnonzero(values.isin(common)) if groups > 2 else np.arange(len(dataset.y))
+    n = len(kept)
     learn, select = (LEARN, SELECT) if n >= 2 * (LEARN + SELECT) else (n // 2, n // 4)
-    rows = np.random.default_rng(seed).permutation(n)[: learn + select + TEST]
+    rows = kept[np.random.default_rng(seed).permutation(n)[: learn + select + TEST]]
     X = dataset.X.drop(columns=dataset.also_in_x).iloc[rows].reset_index(drop=True)
-    y, values = dataset.y[rows], dataset.sensitive[feature]
-    s = (values.iloc[rows] == values.value_counts().index[0]).to_numpy(np.int64)
+    y, own = dataset.y[rows], values.iloc[rows]
+    s = (own == common[0]).to_numpy(np.int64)  # the most common one is 1, all others 0
+    if groups > 2:
+        s = own.map({value: i for i, value in enumerate(common)}).to_numpy(np.int64)
     f = BaseModel(fitted_model(base, X[:learn], y[:learn], seed))
     first, second, last = (
         Sample(X[a:b].reset_index(drop=True), y[a:b], s[a:b], f)
