@@ -106,11 +106,13 @@ def _called(column: Column) -> str:
 def unit_of(each: float) -> float:
     """The power of ten of which a slope gives whole points of one or two digits.
 
-    >>> unit_of(-1.2), unit_of(0.0034), unit_of(25.0)
-    (10.0, 10000.0, 1.0)
+    >>> unit_of(-1.2), unit_of(0.0034), unit_of(25.0), unit_of(250.0)
+    (10.0, 10000.0, 1.0, 0.1)
     """
     if not each:
         return 1.0
     digits = floor(log10(abs(each)))
+    if digits == 1:
+        return 1.0
     two = round(abs(each) / 10.0 ** (digits - 1))
-    return 10.0 ** -(digits - (0 if two % 10 == 0 else 1)) if digits < 1 else 1.0
+    return float(f"1e{-(digits - (0 if two % 10 == 0 and digits < 1 else 1))}")

@@ -44,7 +44,10 @@ class Field:
         return len(self.levels) if self.edges is None else len(self.edges) + 1
 
     def read(self, held: Columns) -> tuple[Ints, Floats | None]:
-        """Each row's piece, and of a number its distance from ``around`` in units of its spread."""
+        """Each row's piece, and of a number its distance from ``around`` in units of its spread.
+
+        A number of two values has pieces only: "1 and above" reads better than a slope.
+        """
         if self.edges is None:
             place = {value: i for i, levels in enumerate(self.levels) for value in levels}
             found, code = held.codes(self.column)
@@ -54,7 +57,7 @@ class Field:
         gap = ~np.isfinite(values)
         piece = np.where(gap, self.pieces, np.searchsorted(self.edges, values, side="right"))
         away = np.where(gap, 0.0, (np.where(gap, 0.0, values) - self.around) / self.spread)
-        return np.asarray(piece, np.int64), away
+        return np.asarray(piece, np.int64), away if len(self.edges) > 1 else None
 
 
 def fields_of(held: Columns, columns: Sequence[Column], rules: CardRules) -> list[Field]:
