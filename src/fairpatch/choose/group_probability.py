@@ -11,7 +11,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.patch.encoding import Encoder
 
 FOLDS = 5
-MOST = 50_000
+MOST = 10_000
 """Rows that one model learns from, at most."""
 
 

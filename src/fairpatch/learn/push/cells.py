@@ -21,7 +21,7 @@ SPARSE: dict[str, Any] = (
     else {"penalty": "l1"}
 )
 """The L1 penalty, as the scikit-learn at hand calls it."""
-MOST = 20_000
+MOST = 8_000
 """Rows that it learns from, at most: its weights are few."""
 
 
@@ -61,6 +61,6 @@ def _one(Z: Floats, inside: Any, weight: Floats) -> Any:
     if inside.all() or not inside.any() or not Z.shape[1]:
         return float(np.average(inside, weights=weight))
     model = LogisticRegression(
-        C=INVERSE_PENALTY, solver="liblinear", max_iter=300, random_state=0, **SPARSE
+        C=INVERSE_PENALTY, solver="liblinear", tol=1e-3, max_iter=300, random_state=0, **SPARSE
     )
     return model.fit(Z, inside, sample_weight=weight)
