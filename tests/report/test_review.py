@@ -152,7 +152,10 @@ def test_what_it_says_is_what_was_measured(pack):
     assert rows["north"]["rate_after"]["value"] == round(decided[s == "north"].mean(), 2)
     chosen = np.argmin(np.abs(np.array(data["dial"]["strength"]) - data["dial"]["chosen"]))
     assert data["dial"]["accuracy"][chosen] == pytest.approx(np.mean(decided == y), abs=6e-4)
-    assert 0 < data["verdict"]["bound_known"] <= data["verdict"]["change"]["change_rate"]
+    least, rate = data["verdict"]["bound_known"], data["verdict"]["change"]["change_rate"]
+    missed = [r for r in data["verdict"]["requirements"] if r["met"] is False]
+    assert least > 0
+    assert least <= rate or missed  # the bound is for the target, which these rows may miss
     rates = [decided[s == v].mean() for v in ("north", "south")]  # five people do not compare
     reached = data["verdict"]["requirements"][0]["after"]["value"]
     assert reached == pytest.approx(min(rates) / max(rates), abs=1e-6)
