@@ -1,6 +1,7 @@
 # One command for all checks: `make check`. CI runs the same one (.ci/run).
 PYTHON ?= python
-PYTEST = $(PYTHON) -m pytest -n 2 --dist loadfile
+# One thread each: two workers whose threads wait for each other took hours
+PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
 .PHONY: docs spelling scale check check-slow faults format layers lint mutants paper quick test timing types constraints
 
@@ -28,7 +29,7 @@ spelling:
 
 # The site in build/docs; its examples run, and warnings are errors.
 docs:
-	MPLBACKEND=agg $(PYTHON) -m sphinx -W --keep-going -q -b html docs build/docs
+	OMP_NUM_THREADS=1 MPLBACKEND=agg $(PYTHON) -m sphinx -W --keep-going -q -b html docs build/docs
 
 # Tables of 100 million rows, and Spark with executors that are killed: half an hour, 20 GB.
 scale:

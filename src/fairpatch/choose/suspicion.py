@@ -8,6 +8,7 @@ than boosted trees that are cross-fitted on the same columns, it is said.
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import cross_val_predict
+from threadpoolctl import threadpool_limits
 
 from fairpatch.data.rows import Rows
 from fairpatch.patch.encoding import Encoder
@@ -27,7 +28,8 @@ def looks_known(rows: Rows) -> str | None:
     right = (some.f > 0) == (some.y == 1)
     trees = HistGradientBoostingClassifier(max_iter=60, random_state=0)
     Z = Encoder.fit(some.X).transform(some.X)
-    could = cross_val_predict(trees, Z, some.y, cv=5) == some.y
+    with threadpool_limits(1):  # a few thousand rows: threads that wait for each other cost minutes
+        could = cross_val_predict(trees, Z, some.y, cv=5) == some.y
     more = right.astype(float) - could
     error = float(more.std() / np.sqrt(len(more))) or 1e-9
     if more.mean() < BETTER or more.mean() < ERRORS * error:
