@@ -12,6 +12,8 @@ HERE = Path(__file__).parent
 SHARED = HERE.parents[1] / "shared" / "data"
 if SHARED.is_dir():
     os.environ.setdefault("FAIRPATCH_DATA", str(SHARED))
+if "FAIRPATCH_DATA" in os.environ:  # examples run in folders of their own
+    os.environ["FAIRPATCH_DATA"] = str(Path(os.environ["FAIRPATCH_DATA"]).resolve())
 
 project, author, release = "fairpatch", "The fairpatch developers", __version__
 copyright = "2026, the fairpatch developers"  # noqa: A001 Sphinx asks for this name

@@ -30,8 +30,8 @@ class Fault:
 
 FAULTS = [
     Fault("sureness counts for a change", "patch/model.py",
-          "k * self.card.sureness * sureness(f, self.cutoff)",
-          "-k * self.card.sureness * sureness(f, self.cutoff)",
+          "k * self.card.sureness * sureness(f, self.decision.bar)",
+          "-k * self.card.sureness * sureness(f, self.decision.bar)",
           "tests/patch/test_card.py::test_nobody_leapfrogs"),
     Fault("the push has no side", "patch/model.py",
           "return np.where(f > 0, k, -k)", "return np.where(f > 0, -k, -k)",
@@ -56,8 +56,8 @@ FAULTS = [
           "enough, worst = norm.isf(1 - confidence), max(z)",
           "tests/measure/test_judge.py::test_gaps_and_their_sums_keep_their_level"),
     Fault("certifying on the selection rows, in memory", "data/splits.py",
-          "FreshRows(replace(last, sample_weight=None))",
-          "FreshRows(replace(select, sample_weight=None))",
+          "FreshRows(counted(last))",
+          "FreshRows(counted(rows.take(second)))",
           "tests/data/test_splits.py::test_whoever_certifies_was_neither_learned_from_nor_chosen_on"),
     Fault("certifying on the selection rows, in an engine", "data/engine_splits.py",
           "nw.col(PLACE) >= self._edges[2]",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fairpatch.choose.not_reached import TargetNotReachedError as TargetNotReachedError
     from fairpatch.choose.target import Target as Target
     from fairpatch.commod import Commod as Commod
+    from fairpatch.decision import Decision as Decision
     from fairpatch.learn.push.rules import CardRules as CardRules
     from fairpatch.measure.audit import Audit as Audit
     from fairpatch.measure.audit import audit as audit
@@ -30,6 +31,7 @@ _HOME = {
     "CardRules": "fairpatch.learn.push.rules",
     "Commod": "fairpatch.commod",
     "Counts": "fairpatch.measure.counts",
+    "Decision": "fairpatch.decision",
     "Patch": "fairpatch.patch.model",
     "PatchedModel": "fairpatch.patched",
     "Target": "fairpatch.choose.target",
@@ -45,6 +47,7 @@ __all__ = [
     "CardRules",
     "Commod",
     "Counts",
+    "Decision",
     "Patch",
     "PatchedModel",
     "Target",

@@ -1,10 +1,11 @@
 """Parameters at the door: each refusal names the parameter, what was expected, and what came."""
 
-from collections.abc import Collection, Iterable
-from difflib import get_close_matches
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+
+from fairpatch._hints import did_you_mean
 
 NUMBERS = (int, float, np.integer, np.floating)
 
@@ -50,7 +51,19 @@ def a(name: str, value: Any, kind: type, example: str) -> None:
         raise TypeError(f"{name} must be a {kind.__name__}, as {example}; got {value!r}")
 
 
-def did_you_mean(value: Any, known: Iterable[str]) -> str:
-    """A hint for a name that is nearly right; nothing otherwise."""
-    near = get_close_matches(str(value), list(known), 1)
-    return f". Did you mean {near[0]!r}?" if near else ""
+def same_people(**given: Any) -> None:
+    """Pandas objects beside each other have the same index: else a person gets another's values."""
+    indexes = {name: value.index for name, value in given.items() if _has_index(value)}
+    for (one, first), (two, second) in zip(
+        list(indexes.items())[:1] * len(indexes), indexes.items(), strict=True
+    ):
+        if len(first) == len(second) and not first.equals(second):
+            raise ValueError(
+                f"the rows of {one} and {two} have different indexes, so that people could get "
+                f"each other's values: align them, {two} = {two}.loc[{one}.index]; or, where their "
+                "order is the same, drop both indexes with .reset_index(drop=True)"
+            )
+
+
+def _has_index(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "pandas" and hasattr(value, "index")

@@ -2,8 +2,9 @@
 
     f_logit = clip(logit(p), ±CLIP) - logit(t)        (METHOD section 1)
 
-Its sign is the decision p > t. f is never refitted: ``BaseModel`` has no ``fit`` and survives
-``sklearn.base.clone`` as it is.
+Its sign is the decision p > t. Where that decision is a harm (``Decision(favourable=0)``) it is
+turned: f_logit > 0 is the favourable decision in any case. f is never refitted: ``BaseModel`` has
+no ``fit`` and survives ``sklearn.base.clone`` as it is.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch._hints import did_you_mean
+from fairpatch.decision import PLAIN, Decision
 
 Estimator = Any
 """A fitted classifier with ``predict_proba``, a callable X -> probabilities, or a column's name."""
@@ -44,6 +47,8 @@ class BaseModel:
         (or two columns, the second being the positive class); or the name of a score column of X.
     cutoff : float
         The policy cut-off t: f decides 1 where its probability is above t.
+    decision : Decision, optional
+        What f decides, with its cut-off, instead of a cut-off alone.
 
     Examples
     --------
@@ -58,8 +63,11 @@ class BaseModel:
 
     estimator: Estimator
     cutoff: float = 0.5
+    decision: Decision = PLAIN
 
     def __post_init__(self) -> None:
+        if self.decision is not PLAIN:
+            object.__setattr__(self, "cutoff", self.decision.cutoff)
         if not -CLIP < logit(self.cutoff) < CLIP:
             raise ValueError(
                 f"cutoff must be a probability above 1e-6 and below 1 - 1e-6, got {self.cutoff!r}"
@@ -73,6 +81,9 @@ class BaseModel:
                 "callable that returns its scores as probabilities."
             )
         _check_binary(f)
+        if self.decision is PLAIN:
+            object.__setattr__(self, "decision", Decision(cutoff=self.cutoff))
+        _check_label(f, self.decision.positive)
 
     def __sklearn_clone__(self) -> Self:
         """Return itself: what was validated stays what it is."""
@@ -83,15 +94,62 @@ class BaseModel:
         """The column of X that holds f's score, where f is a column."""
         return self.estimator if isinstance(self.estimator, str) else None
 
+    @property
+    def columns(self) -> list[str] | None:
+        """The columns that f reads, in its order, where it says so."""
+        if isinstance(self.estimator, str):
+            return [self.estimator]
+        for name in ("feature_names_in_", "feature_names_", "feature_name_"):
+            found = getattr(self.estimator, name, None)
+            if found is not None and len(found):
+                return [str(v) for v in found]
+        return None
+
     def logits(self, X: Any) -> Floats:
-        """f_logit: log-odds relative to the cut-off. Positive exactly where f decides 1."""
+        """f_logit: log-odds relative to the cut-off. Positive exactly where f favours a person."""
         margin = _margin(self.estimator)
-        if margin is not None:
-            return _relative(_floats(margin(X)), self.cutoff)
-        return self.logits_of(self._probabilities(X))
+        if margin is None:
+            return self.logits_of(self._probabilities(X))
+        own = _floats(margin(self._asked(X)))
+        return self._favour(_relative(-own if self.of_first_class else own, self.cutoff))
 
     def logits_of(self, p: Floats) -> Floats:
         """f_logit of scores p that are already at hand."""
+        return self._favour(self._decided(p))
+
+    def _favour(self, values: Floats) -> Floats:
+        """Log-odds of decision 1 as those of the favourable one; exactly at t, f decides 0."""
+        if self.decision.favourable:
+            return values
+        return np.where(values == 0, np.finfo(float).eps, -values)
+
+    @property
+    def of_first_class(self) -> bool:
+        """Whether f's score is that of the first of its two classes."""
+        classes, positive = getattr(self.estimator, "classes_", None), self.decision.positive
+        return classes is not None and positive is not None and classes[0] == positive
+
+    def _asked(self, X: Any) -> Any:
+        """The columns of a frame that f reads, in its order: others beside them are fine."""
+        wanted = self.columns
+        if wanted is None or isinstance(self.estimator, str):
+            return X
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            return X
+        have = list(map(str, frame.columns))
+        missing = [name for name in wanted if name not in have]
+        if missing:
+            if len(missing) == len(wanted):  # fitted on an array: the names are not its own
+                return X
+            raise ValueError(
+                f"the base model reads column {missing[0]!r}, which the table does not have"
+                + did_you_mean(missing[0], have)
+            )
+        return X if have == wanted else frame.select(wanted).to_native()
+
+    def _decided(self, p: Floats) -> Floats:
+        """Log-odds relative to the cut-off, of decision 1."""
         with np.errstate(divide="ignore"):  # p of exactly 0 or 1: infinite, then clipped
             values = _relative(logit(p), self.cutoff)
         # Rounding must not move anybody over the cut-off: the decision is p > t, to the last bit.
@@ -101,11 +159,19 @@ class BaseModel:
     def scores(self, X: Any) -> Floats:
         """p = f(x), one probability a row."""
         margin = _margin(self.estimator)
-        return self._probabilities(X) if margin is None else expit(_floats(margin(X)))
+        if margin is None:
+            return self._probabilities(X)
+        own = _floats(margin(self._asked(X)))
+        return np.asarray(expit(-own if self.of_first_class else own))
 
     def decisions(self, X: Any) -> Bools:
         """Whether f decides 1: p > t."""
-        return self.logits(X) > 0
+        return np.asarray((self.logits(X) > 0) == bool(self.decision.favourable))
+
+    def favour_expr(self) -> nw.Expr:
+        """Whether f's decision is the favourable one, as an expression; null where p is."""
+        decided = self.decision_expr()
+        return decided if self.decision.favourable else ~decided
 
     def decision_expr(self) -> nw.Expr:
         """p > t as an expression over a table that has the score column; null where p is."""
@@ -125,10 +191,10 @@ class BaseModel:
         if isinstance(f, str):
             values, what = _column(X, f), f"score column {f!r}"
         elif hasattr(f, "predict_proba"):
-            values, what = f.predict_proba(X), f"{type(f).__name__}.predict_proba"
+            values, what = f.predict_proba(self._asked(X)), f"{type(f).__name__}.predict_proba"
         else:
-            values, what = f(X), "the base model"
-        p = _floats(values)
+            values, what = f(self._asked(X)), "the base model"
+        p = _floats(values, first=self.of_first_class)
         bad = int(np.sum(~((p >= 0.0) & (p <= 1.0))))
         if bad:
             raise ValueError(
@@ -148,6 +214,18 @@ def _check_binary(f: Estimator) -> None:
         raise ValueError(
             f"fairpatch works on two classes, {type(f).__name__} has {len(classes)}: "
             f"{list(classes)[:10]}"
+        )
+
+
+def _check_label(f: Estimator, positive: Any) -> None:
+    """Where f knows the labels by other names, 0 and 1 are taken for the two of them."""
+    classes = getattr(f, "classes_", None)
+    if classes is None or positive is None or positive in list(classes):
+        return
+    if {str(c) for c in classes} not in ({"0", "1"}, {"False", "True"}, {"0.0", "1.0"}):
+        raise ValueError(
+            f"the estimator was fitted on {list(classes)}, and none of them is the positive label "
+            f"{positive!r}"
         )
 
 
@@ -173,7 +251,7 @@ def _margin(f: Estimator) -> Callable[[Any], Any] | None:
         "LGBMClassifier": lambda X: final.predict_proba(X, raw_score=True),
         "CatBoostClassifier": lambda X: final.predict(X, prediction_type="RawFormulaVal"),
     }
-    own = boosted.get(kind)
+    own = getattr(final, "raw", None) if kind == "LightGbmFile" else boosted.get(kind)
     if own is None or not before:
         return own
 
@@ -193,15 +271,18 @@ def _column(X: Any, name: str) -> Any:
             f"got {type(X).__name__}"
         )
     if name not in frame.columns:
-        raise KeyError(f"no score column {name!r} in X; its columns are {frame.columns}")
+        raise KeyError(
+            f"no score column {name!r} in X; its columns are {frame.columns}"
+            + did_you_mean(name, map(str, frame.columns))
+        )
     return frame[name].to_numpy()
 
 
-def _floats(values: Any) -> Floats:
-    """One float64 a row; of two columns (predict_proba), the second."""
+def _floats(values: Any, *, first: bool = False) -> Floats:
+    """One float64 a row; of two columns (predict_proba), the second, or the first."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 2 and array.shape[1] == 2:
-        array = array[:, 1]
+        array = array[:, 0 if first else 1]
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

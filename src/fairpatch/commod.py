@@ -3,33 +3,24 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from fairpatch._arrays import Floats
-from fairpatch.base import BaseModel, Estimator
+from fairpatch._progress import showing
+from fairpatch.base import Estimator
 from fairpatch.choose.candidates import RatioLoss
 from fairpatch.choose.certificate import Certificate
-from fairpatch.choose.fit import Fitted, Game, Push, fit_lambdas, fit_target
+from fairpatch.choose.fit_model import fit_model
 from fairpatch.choose.parameters import (
     LearnerName,
-    check_memory_fit,
-    check_parameters,
-    check_table_fit,
-    known_rows,
-    seed_of,
 )
 from fairpatch.choose.target import Target
-from fairpatch.data.engine_splits import EngineSplits, is_engine_table
-from fairpatch.data.features import read_features
-from fairpatch.data.labels import read_labels
-from fairpatch.data.prepare import prepare
-from fairpatch.data.rows import Rows
-from fairpatch.data.splits import Splits, in_memory
+from fairpatch.data.engine_splits import is_engine_table
+from fairpatch.data.features import read_features, some_columns
+from fairpatch.decision import Decision
 from fairpatch.learn.adversarial.problem import Callback, Grid
-from fairpatch.learn.adversarial.progress import ProgressBar
 from fairpatch.learn.push.rules import CardRules
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.fairness import Fairness
@@ -50,14 +41,14 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     estimator : fitted classifier, callable, str or None
         The base model f: anything with ``predict_proba``, a callable X -> probabilities, or the
-        name of a score column of X. It is never refitted and survives ``clone``. None fits a
-        logistic regression on the same columns first, for trying things out.
-    cutoff : float
-        f decides 1 where its probability is above this.
+        name of a score column of X. It is never refitted. None fits a logistic regression first.
+    cutoff, decision : float, Decision or None
+        f decides 1 where its probability is above the cut-off. Or all of it: which label the score
+        is about, whether that is good for a person, weights, and what people call this.
     target : Target or None
-        What must hold: a whole frontier is learned, the patch that meets the target with the fewest
-        changes and errors is chosen, and certified on rows that nothing else has seen. It takes the
-        place of ``fairness``, ``direction`` and the lambdas, which the paper's learner takes.
+        What must hold: of a whole frontier the patch that meets it with the fewest changes and
+        errors is chosen, and certified on rows that nothing else has seen. It takes the place of
+        ``fairness``, ``direction`` and the lambdas, which the paper's learner takes.
     learner : {"push", "adversarial"}
         With a target: a card of points, learned without a game; or the paper's adversary, which
         needs ``fairpatch[adversarial]``.
@@ -65,19 +56,18 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         For "push": how many lines, which way a column may count, what people call things.
     splits : three shares
         With a target: of the rows, how many to learn from, to choose on (a card does both on the
-        two together), and to certify on: with 0 use ``certify`` on rows of your own.
+        two together), and to certify on; with 0 use ``certify``.
     grid : Grid or None
         For "adversarial": the models to train, 80 by default, for each direction that it allows.
-    fairness : {"demographic_parity", "equalized_odds"}
+    fairness, direction : as ``Target`` has them, without a target
     lambda_fair, lambda_ratio, lambda_concepts : float
         How much fairness counts (0.1 changes little, 10 goes for parity, 0 needs no S); staying
         near f; few columns and different concepts.
-    direction : {"both", "promote_only", "demote_only"}
-        Which decisions may change; promote_only never takes a 1 away.
     n_concepts, n_steps, ratio_loss : of the paper's learner
         Concepts at most; training steps; "fisher" weighs a change of r by what it moves.
     exclude : collection of str
         Columns that the patch must not read, beside those with a sensitive feature's name.
+    categories : collection of str, columns of numbers that are codes
     max_rows : int or None, rows to learn from at most, drawn at random
     random_state, callbacks, progress : same seed, same patch; of training's steps; a bar.
 
@@ -88,8 +78,8 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     patched_ : PatchedModel
         f with the patch: what explanations, reviews and exports take. ``base_`` is f alone.
     frontier_, choice_, preferred_, certificate_ : with a target
-        All candidates; the chosen one, what it reaches and what to expect; the one preferred before
-        certifying, which may differ; the verdicts. ``fitted_`` has it all.
+        All candidates; the chosen one and what to expect; the one preferred before certifying,
+        which may differ; the verdicts. ``fitted_`` has it all.
 
     Examples
     --------
@@ -107,6 +97,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator: Estimator = None,
         *,
         cutoff: float = 0.5,
+        decision: Decision | None = None,
         fairness: Fairness = "demographic_parity",
         lambda_fair: float = 1.0,
         lambda_ratio: float = 1.0,
@@ -115,6 +106,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ratio_loss: RatioLoss = "uniform",
         direction: Direction = "both",
         exclude: Collection[str] = (),
+        categories: Collection[str] = (),
         max_rows: int | None = 100_000,
         n_steps: int = 400,
         random_state: Any = 0,
@@ -128,6 +120,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.estimator = estimator
         self.cutoff = cutoff
+        self.decision = decision
         self.fairness = fairness
         self.lambda_fair = lambda_fair
         self.lambda_ratio = lambda_ratio
@@ -136,6 +129,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.ratio_loss = ratio_loss
         self.direction = direction
         self.exclude = exclude
+        self.categories = categories
         self.max_rows = max_rows
         self.n_steps = n_steps
         self.random_state = random_state
@@ -162,7 +156,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_clone__(self) -> Self:
         """Clone everything but f: what was validated stays fitted."""
         params = self.get_params(deep=False)
-        kept = {"estimator", "callbacks", "target", "grid", "card"}
+        kept = {"estimator", "callbacks", "target", "grid", "card", "decision"}
         fresh = {k: v if k in kept else clone(v, safe=False) for k, v in params.items()}
         copy = type(self)(**fresh)
         copy.__dict__ |= {k: v for k, v in vars(self).items() if k == "_metadata_request"}
@@ -191,73 +185,29 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : frame or array, or a table in an engine
             Raw columns: numbers, booleans, strings; gaps are fine. A DuckDB relation, a PySpark or
-            Ibis table stays where it is: y, sensitive_features and key are names of its columns, f
-            is one of them too, and only counts and a sample of ``max_rows`` rows are fetched.
-        y : labels of two classes.
-        sensitive_features : frame, series, dict or array
-            Any number of features of any number of values; gaps are fine. Needed where
-            ``lambda_fair`` is above 0.
+            Ibis table stays where it is: f is one of its columns, as are y, sensitive_features and
+            key, and only counts and a sample of ``max_rows`` rows are fetched.
+        y : labels of two classes, or the name of their column.
+        sensitive_features : frame, series, dict, array, or names of columns
+            Any number of features and values; gaps are fine. Needed with ``lambda_fair`` above 0.
         sample_weight, change_cost : numbers, optional
-            For learning: how much each row counts, and how dear a changed decision is in it.
-            Choosing and certifying count people, each of them once.
+            For learning alone: what each row weighs, and what a changed decision costs in it. The
+            decision's ``weight`` counts everywhere.
         f_trained_on : booleans, optional
             Rows that f was trained on: nothing is chosen or certified on them.
         key : str, for a table in an engine
-            A column of whole numbers: by its hash rows are split alike on every engine.
+            Its column of whole numbers, by which rows are split alike on every engine.
         """
-        check_parameters(self)
-        for name in ("patch_", "patched_", "base_", "fitted_", *FOUND):  # of an earlier fit
+        for name in ("patch_", "patched_", "base_", "fitted_", "named_", *FOUND):  # of an earlier
             self.__dict__.pop(name, None)
-        seed, extra = seed_of(self.random_state), (sample_weight, change_cost)
-        if is_engine_table(X):
-            check_table_fit(*extra, f_trained_on)
-            own = (X, y, sensitive_features, key, self.estimator, self.cutoff, self.splits, seed)
-            return self._fit_table(EngineSplits.of(*own), seed)
-        X = read_features(self, X, reset=True)
-        self.classes_, labels = read_labels(y, getattr(self.estimator, "classes_", None))
-        check_memory_fit(self, sensitive_features, key, change_cost, f_trained_on)
-        rows = Rows.of(X, labels, sensitive_features, None, *extra)
-        if self.target is None:
-            return self._fit_lambdas(rows.sample(self.max_rows, seed), seed)
-        known = known_rows(f_trained_on, len(rows))
-        splits = in_memory(rows, self.splits, self.max_rows, seed, known)
-        return self._fit_target(self.target, splits, seed)
-
-    def _fit_table(self, table: EngineSplits, seed: int) -> Self:
-        self.classes_ = np.array([0, 1])
-        if self.target is None:
-            rows = table.learning_rows(self.max_rows)
-            read_features(self, rows.X, reset=True)
-            return self._fit_lambdas(rows, seed)
-        splits = table.splits(self.max_rows)
-        read_features(self, splits.learn.X, reset=True)
-        return self._fit_target(self.target, splits, seed)
-
-    def _fit_lambdas(self, rows: Rows, seed: int) -> Self:
-        encoder, base = prepare(rows, self.estimator, self.cutoff, self.exclude)
-        grid = Grid.of((self.lambda_fair,), (self.lambda_ratio,), (self.lambda_concepts,), (seed,))
-        own = (encoder, self.cutoff, self.fairness, self.direction, self._game(grid, seed))
-        return self._keep(base, fit_lambdas(rows.scored(base), *own))
-
-    def _fit_target(self, target: Target, splits: Splits, seed: int) -> Self:
-        exclude = (*self.exclude, *target.exclude)
-        encoder, base = prepare(splits.learn, self.estimator, self.cutoff, exclude)
-        learner: Push | Game = Push(self.card or CardRules(), seed)
-        if self.learner == "adversarial":
-            learner = self._game(self.grid or Grid.of(ratio=(0.3, 1.0), seeds=(seed,)), seed)
-        own = (encoder, self.cutoff, target, learner)
-        return self._keep(base, fit_target(splits.scored(base), *own))
-
-    def _game(self, grid: Grid, seed: int) -> Game:
-        bar: list[Callback] = [ProgressBar()] if self.progress else []
-        own = (self.n_concepts, self.n_steps, seed, self.ratio_loss, [*self.callbacks, *bar])
-        return Game(grid, *own)
-
-    def _keep(self, base: BaseModel, fitted: Fitted) -> Self:
-        self.fitted_, self.base_, self.patch_ = fitted, base, fitted.patch
-        self.patched_ = PatchedModel(base, fitted.patch, self.classes_)
-        for name in FOUND if fitted.target is not None else ():
-            setattr(self, name, getattr(fitted, name.rstrip("_")))
+        own = (sample_weight, change_cost, f_trained_on, key)
+        with showing(self.progress):
+            found = fit_model(self, X, y, sensitive_features, *own)
+        self.fitted_, self.base_, self.patch_ = found.fitted, found.base, found.fitted.patch
+        self.classes_, self.named_ = found.classes, found.named
+        self.patched_ = PatchedModel(found.base, self.patch_, self.classes_)
+        for name in FOUND if found.fitted.target is not None else ():
+            setattr(self, name, getattr(found.fitted, name.rstrip("_")))
         return self
 
     def certify(
@@ -269,13 +219,13 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if target is None:
             raise ValueError("there is no target: certify(..., target=Target(p_rule=0.8))")
         check_is_fitted(self, "patched_")
-        X = X if is_engine_table(X) else self._checked(X)
+        X = X if is_engine_table(X) or self.named_ else self._checked(X)
         own = {"sensitive_features": sensitive_features, "target": target}
         return self.patched_.certify(X, y, **own, f_trained_on=f_trained_on)
 
     def review(self, X: Any, y: Any, *, sensitive_features: Any, **options: Any) -> Review:
         """Review the patch on rows that it has not seen; options as of ``report.review.review``."""
-        X = self._checked(X)
+        X = X if self.named_ else self._checked(X)
         options = {"fitted": self.fitted_, "exclude": self.exclude, **options}
         return review(self.patched_, X, y, sensitive_features=sensitive_features, **options)
 
@@ -296,4 +246,5 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "fitted_")
-        return read_features(self, X, reset=False)
+        own = some_columns(X, self.feature_names_in_) if self.named_ else X
+        return read_features(self, own, reset=False)

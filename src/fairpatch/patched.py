@@ -1,6 +1,6 @@
 """The patched model g: f and its patch together, as they are used, judged and explained."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -17,12 +17,14 @@ from fairpatch.choose.redial import redial
 from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import count_table, is_engine_table
-from fairpatch.data.labels import labels_of
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.labels import labels_of
 from fairpatch.patch import Patch
-from fairpatch.patch.apply import apply, with_decisions
+from fairpatch.patch.apply import apply, check_columns, with_decisions
+from fairpatch.patch.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
+from fairpatch.roles import take_apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,25 +48,40 @@ class PatchedModel:
 
     base: BaseModel
     patch: Patch
-    classes: NDArray[Any] = field(default_factory=lambda: np.array([0, 1]))
+    classes: NDArray[Any] = None  # type: ignore[assignment]
+    """Of decision 0 and of decision 1; those of the patch where they are not given."""
 
     def __post_init__(self) -> None:
         check.a("base", self.base, BaseModel, "BaseModel(f, cutoff)")
-        object.__setattr__(self, "classes", np.asarray(self.classes))
+        decision = self.patch.decision
+        known = [0, 1] if decision.negative is None else [decision.negative, decision.positive]
+        classes = np.asarray(known if self.classes is None else self.classes)
+        object.__setattr__(self, "classes", classes)
         if self.base.cutoff != self.patch.cutoff:
             raise ValueError(
                 f"the base model decides above {self.base.cutoff:g}, the patch was learned for a "
                 f"cut-off of {self.patch.cutoff:g}: give the model the patch's cut-off, or learn "
                 "a patch for the new one"
             )
+        said = self.base.decision
+        if "favourable" in said.model_fields_set and said.favourable != decision.favourable:
+            raise ValueError(
+                f"the favourable decision of the base model is {said.favourable}, the patch was "
+                f"learned for {decision.favourable}"
+            )
+        object.__setattr__(self, "base", BaseModel(self.base.estimator, decision=decision))
 
     def logits(self, X: Any) -> Floats:
-        """f_logit: what the patch multiplies."""
+        """f_logit, towards the favourable decision: what the patch multiplies."""
         return self.base.logits(X)
 
     def decide(self, X: Any) -> Bools:
-        """Whether g decides 1."""
-        return self.patch.decide(X, self.logits(X))
+        """Whether g decides 1, in f's own terms: the score is above the cut-off."""
+        return self._as_f(self.patch.decide(X, self.logits(X)))
+
+    def _as_f(self, favoured: Bools) -> Bools:
+        """Favourable decisions as f's 1 and 0."""
+        return np.asarray(favoured == bool(self.patch.decision.favourable))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The patched decision, as a label."""
@@ -80,12 +97,19 @@ class PatchedModel:
         return self.patch.ratio(X, self.logits(X))
 
     def labels_of(self, y: Any) -> Ints:
-        """Labels as 0 and 1; one that was not there in fit is refused, and so is a gap."""
-        return labels_of(y, self.classes)
+        """Labels, 1 for the favourable one; one that fit has not seen is refused, and a gap."""
+        return labels_of(y, self.classes, self.patch.decision)
 
     def rows(self, X: Any, y: Any, sensitive_features: Any) -> Rows:
-        """Rows to look at, f having been asked about them."""
-        return Rows.of(X, self.labels_of(y), sensitive_features).scored(self.base)
+        """Rows to look at, f having been asked about them; y and S may be names of X's columns."""
+        given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
+        check.same_people(X=given.X, y=given.y)
+        own = (given.X, self.labels_of(given.y), given.sensitive, None, given.weight)
+        return Rows.of(*own).scored(self.base)
+
+    def _read(self) -> list[str]:
+        """Columns that f or the patch reads."""
+        return [*(self.base.columns or ()), *(c.name for c in self.patch.columns)]
 
     def count(self, X: Any, y: Any, *, sensitive_features: Any) -> Counts:
         """Decisions before and after, by group and label; a table in an engine is counted there.
@@ -99,19 +123,23 @@ class PatchedModel:
         return counts
 
     def certify(
-        self, X: Any, y: Any, *, sensitive_features: Any, target: Target, f_trained_on: Any = None
-    ) -> Certificate:
+        self, X: Any, y: Any, *, sensitive_features: Any, target: Target, f_trained_on: Any = None,
+        if_unlike: IfUnlike = "refuse",
+    ) -> Certificate:  # fmt: skip
         """Judge a target on rows that neither learning nor choosing has seen.
 
         Rows that f was trained on (``f_trained_on``, one boolean a row) are left out; where f looks
-        as if it knew the others, the certificate says so.
+        as if it knew the others, the certificate says so. Scores that look like another model's are
+        refused: see ``apply``.
         """
         check.a("target", target, Target, "Target(p_rule=0.8)")
         if is_engine_table(X):
             if f_trained_on is not None:
                 raise ValueError("f_trained_on is for rows in memory: leave the rows out yourself")
+            self.compare(X).act(if_unlike)
             return certify(self.count(X, y, sensitive_features=sensitive_features), target)
         rows = self.rows(X, y, sensitive_features)
+        self.check(rows, if_unlike)
         known = known_rows(f_trained_on, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
@@ -132,24 +160,60 @@ class PatchedModel:
         found = PatchedModel(self.base, redial(self.patch, first, target), self.classes)
         return found, certify(count_rows(fresh, found.patch), target)
 
-    def apply(self, table: Any, *, with_score: bool = True, with_reason: bool = False) -> Any:
+    def compare(self, X: Any) -> Comparison:
+        """How far these rows, f's scores of them and f itself are from those of the fit.
+
+        A table in an engine is compared there: one scan.
+        """
+        score = self.base.score_column
+        if is_engine_table(X):
+            if score is None:
+                raise TypeError("f must be a score column of a table in an engine")
+            return compare(self.patch, X, score)
+        return self._compared(X, self.logits(X))
+
+    def check(self, rows: Rows, if_unlike: IfUnlike = "refuse") -> None:
+        """Refuse rows that f has been asked about where its scores look like another model's."""
+        self._compared(rows.X, rows.f).act(if_unlike)
+
+    def _compared(self, X: Any, f_logit: Floats) -> Comparison:
+        scores = np.asarray(expit(self.patch.decision.sign * f_logit + logit(self.patch.cutoff)))
+        return compare_model(self.patch, self.base, X) + compare_rows(self.patch, X, scores)
+
+    def apply(
+        self,
+        table: Any,
+        *,
+        with_score: bool = True,
+        with_reason: bool = False,
+        if_unlike: IfUnlike = "refuse",
+    ) -> Any:
         """The table with more columns: ratio, patched score, decision, change, and its reason.
 
-        Where f is a score column, the engine that holds the table does it all.
+        Where f is a score column, the engine that holds the table does it all, and a lazy table
+        stays lazy: ``compare`` it where that costs nothing. A frame in memory is compared with the
+        rows of the fit; what looks like another model is refused, unless ``if_unlike`` says "warn"
+        or "ignore".
         """
         options = {"with_score": with_score, "with_reason": with_reason}
+        if is_engine_table(table) and self.base.score_column is not None:
+            return apply(self.patch, table, self.base.score_column, **options)
+        check_columns(self.patch, nw.from_native(table, eager_only=True), self.base.score_column)
+        f_logit = self.logits(table)
+        self._compared(table, f_logit).act(if_unlike)
         if self.base.score_column is not None:
             return apply(self.patch, table, self.base.score_column, **options)
-        f_logit = self.logits(table)
         return with_decisions(
             self.patch,
             nw.from_native(table, eager_only=True),
             ratio=self.patch.ratio(table, f_logit),
             score=self._score(table, f_logit),
-            before=f_logit > 0,
-            after=self.patch.decide(table, f_logit),
+            before=self._as_f(f_logit > 0),
+            after=self._as_f(self.patch.decide(table, f_logit)),
             **options,
         )
 
     def _score(self, X: Any, f_logit: Floats) -> Floats:
-        return np.asarray(expit(self.patch.logits(X, f_logit) + logit(self.patch.cutoff)))
+        decision = self.patch.decision
+        own = decision.sign * self.patch.logits(X, f_logit)
+        return np.asarray(expit(own + logit(decision.cutoff)))

@@ -12,6 +12,7 @@ from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.parameters import seed_of
 from fairpatch.data.rows import Rows
+from fairpatch.decision import Decision
 from fairpatch.learn.adversarial.problem import Grid, Settings
 from fairpatch.patch.encoding import Encoder
 
@@ -35,7 +36,7 @@ def test_fishers_weight_is_the_local_divergence_of_f_and_g(cutoff, monkeypatch):
     monkeypatch.setattr(
         "fairpatch.choose.candidates._trainer", lambda: lambda p, *_: seen.append(p) or trained
     )
-    train_candidates(given, GRID, SETTINGS, ratio_loss="fisher", cutoff=cutoff)
+    train_candidates(given, GRID, SETTINGS, ratio_loss="fisher", decision=Decision(cutoff=cutoff))
     step, t = 1e-4, logit(cutoff)
     p, q = expit(given.f + t), expit((1 + step) * given.f + t)
     divergence = (p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q))) / step**2 * 2
@@ -71,7 +72,7 @@ def test_matrices_and_patches_decide_alike():
 
 
 def test_a_patch_has_the_candidates_cut_off_and_its_concepts_by_importance():
-    candidates = train_candidates(rows(), GRID, SETTINGS, cutoff=0.3)
+    candidates = train_candidates(rows(), GRID, SETTINGS, decision=Decision(cutoff=0.3))
     patch = candidates.patch(1)
     assert patch.cutoff == 0.3
     assert [c.name for c in patch.concepts] == [
@@ -144,7 +145,7 @@ def test_a_columns_importance_is_that_of_all_its_levels():
 
 def test_displacement_is_between_probabilities_at_any_cut_off():
     given, t = rows(), logit(0.3)
-    candidates = train_candidates(given, GRID, SETTINGS, cutoff=0.3)
+    candidates = train_candidates(given, GRID, SETTINGS, decision=Decision(cutoff=0.3))
     frontier = traced(candidates, given)
     patch = candidates.patch(1).with_strength(0.7)
     before, after = expit(given.f + t), expit(patch.logits(given.X, given.f) + t)

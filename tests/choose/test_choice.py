@@ -257,11 +257,12 @@ def test_a_certificate_in_words():
     low, high = P_RULE.of(counts, confidence=0.9).low, P_RULE.of(counts, confidence=0.9).high
     assert str(found).splitlines() == [
         "Certificate at 95%: too few data",
-        "  requirement                      feature       verdict     measured [limits]  people  "
-        "people needed",
-        f"  P-Rule at least 0.8                  sex  too few data  0.900 [{low:.3f}, {high:.3f}]"
-        f"     200          {found.verdicts[0].people_needed:,}",
-        "  changed decisions at most 0.1  everybody     certified  0.000 [0.000, 0.015]     200",
+        "  requirement                              feature       verdict     measured [limits]  "
+        "people  people needed",
+        f"  P-Rule at least 0.8            sex (a against b)  too few data  0.900 [{low:.3f}, "
+        f"{high:.3f}]     200          {found.verdicts[0].people_needed:,}",
+        "  changed decisions at most 0.1          everybody     certified  0.000 [0.000, 0.015]  "
+        "   200",
     ]
     assert "<strong>Certificate at 95%: too few data</strong>" in found._repr_html_()
 
@@ -276,7 +277,7 @@ def test_a_choice_in_words(quick_fit):
     assert str(choice) == (
         "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change; no method could meet the "
         "target with fewer than 2.0%. Accuracy 0.900, displacement 0.050. Of those promoted 29% "
-        "have outcome 1, of those left denied 19%. To expect on new people (95 %): sex: P-Rule "
+        "have y = 1, of those left denied 19%. To expect on new people (95 %): sex: P-Rule "
         "0.75 to 0.87."
     )
     choice = replace(choice, promoted_outcome=None, expected={})

@@ -171,7 +171,7 @@ def test_a_graph_that_decides_otherwise_is_refused(monkeypatch):
         merged_graph(patched(f, patch_on(arrays=True)), X)
 
 
-def wrong_sign(graph, model, X, cutoff):
+def wrong_sign(graph, base, X):
     from fairpatch.engines.onnx_base import base_logits
 
-    return graph.node("Neg", [base_logits(graph, model, X, cutoff)])
+    return graph.node("Neg", [base_logits(graph, base, X)])

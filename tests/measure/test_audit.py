@@ -116,7 +116,7 @@ def test_a_table_in_an_engine_needs_names(people):
         audit(table, "y", sensitive_features=np.ones(3), estimator="score")
     with pytest.raises(ValueError, match="y must be the name"):
         audit(table, np.ones(3), sensitive_features="group", estimator="score")
-    with pytest.raises(KeyError, match="no column 'z'"):
+    with pytest.raises(KeyError, match="column 'z', which the table does not have"):
         audit(people, "z", sensitive_features="group", estimator="score")
 
 

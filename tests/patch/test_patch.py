@@ -160,7 +160,7 @@ def test_the_file_gives_the_same_patch_and_reading_it_runs_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 3}, "written by a newer one; upgrade"),
+        ({"version": 4}, "written by a newer one; upgrade"),
         ({"version": 0}, "version"),
         ({"format": "pickle"}, "format"),
         ({"strength": -1}, "strength"),
@@ -230,7 +230,7 @@ def test_a_file_of_an_older_version_is_brought_up_step_by_step(tmp_path, monkeyp
     monkeypatch.setattr(migrate, "CURRENT", 5)
     moved = json.loads(migrate.migrated(path.read_bytes()))
     assert moved["version"] == 5
-    assert {**moved, "version": 2} == json.loads(patch.model_dump_json())
+    assert {**moved, "version": 3} == json.loads(patch.model_dump_json())
 
 
 def test_what_unlisted_levels_weigh_adds_up_over_concepts():

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from fairpatch import Commod, PatchedModel, Target, review
+from fairpatch.patch.compare import OtherModelError
 from fairpatch.report.suppress import hidden
 
 HOSTILE = [
@@ -307,7 +308,9 @@ def test_odd_inputs_are_reviewed_all_the_same():
     tiny = np.where(np.arange(600) == 0, "south", "north")  # one of a kind: no blind bound
     assert g.review(X, y, sensitive_features=tiny, refits=0).html()
     rare = X.assign(job=[f"level {i % 100}" for i in range(600)])  # no level of ten people
-    assert g.review(rare, y, sensitive_features=s, refits=0).html()
+    with pytest.raises(OtherModelError, match="level of 'job' that the patch has never seen"):
+        g.review(rare, y, sensitive_features=s, refits=0)
+    assert g.review(rare, y, sensitive_features=s, refits=0, if_unlike="ignore").html()
     pandas_series = pd.Series(s, name="region")
     assert g.review(X, y, sensitive_features=pandas_series, refits=2).html()
 

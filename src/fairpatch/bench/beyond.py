@@ -20,11 +20,13 @@ from fairpatch.bench.problems import PROBLEMS, Parts, parts
 from fairpatch.bench.sample import Sample
 from fairpatch.choose.choice import options
 from fairpatch.choose.dial import trace
-from fairpatch.choose.fit import Game, Push, fit_target, train_frontier
+from fairpatch.choose.fit import fit_target, train_frontier
+from fairpatch.choose.learners import Game, Push
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed, Splits
+from fairpatch.decision import Decision
 from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.learn.push.rules import CardRules
 from fairpatch.measure.counts import Counts
@@ -138,7 +140,7 @@ def _game(_: Run, own: Parts, metric: Metric, levels: dict[float, float]) -> Rec
     splits = Splits(_rows(own.learn), _rows(own.select))
     targets = {level: _target(metric, limit) for level, limit in levels.items()}
     first = next(iter(targets.values()))
-    frontier = train_frontier(splits, Encoder.fit(own.learn.X), 0.5, first, Game(GRID))[0]
+    frontier = train_frontier(splits, Encoder.fit(own.learn.X), Decision(), first, Game(GRID))[0]
     found = []
     for (level, limit), choices in zip(
         levels.items(), options(frontier, list(targets.values())), strict=True
@@ -178,7 +180,7 @@ def _push(run: Run, own: Parts, metric: Metric, levels: dict[float, float]) -> R
     for level, limit in levels.items():
         target = _target(metric, limit).but(price_per_change=options.get("price_per_change", 1.0))
         try:
-            fitted = fit_target(splits, encoder, 0.5, target, learner)
+            fitted = fit_target(splits, encoder, Decision(), target, learner)
         except TargetNotReachedError:
             found.append({"level": level, "reached": False})
             continue

@@ -82,7 +82,7 @@ def _onnx(f: Any, patch: Patch, X: Any) -> tuple[Job, Job]:
     onnxruntime = need("onnxruntime", extra="onnx")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    empty = Patch(columns=(), concepts=(), cutoff=patch.cutoff)
+    empty = Patch(columns=(), concepts=(), decision=patch.decision)
 
     def job(own: Patch) -> Job:
         g = PatchedModel(BaseModel(f, own.cutoff), own)

@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from fairpatch.base import BaseModel
-from fairpatch.choose.fit import Game, fit_target
+from fairpatch.choose.fit import fit_target
+from fairpatch.choose.learners import Game
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
@@ -54,7 +55,7 @@ def _one(rows: Rows, base: BaseModel, n: int, seed: int) -> dict[str, float]:
     encoder = Encoder.fit(learn.X, exclude=hidden)
     learner = Game(GRID, seed=seed)
     try:
-        fitted = fit_target(Splits(learn, select), encoder, base.cutoff, TARGET, learner)
+        fitted = fit_target(Splits(learn, select), encoder, base.decision, TARGET, learner)
     except TargetNotReachedError:
         return {"changes": np.nan, "p_rule": np.nan}
     counts = count_rows(test, fitted.patch)

@@ -17,6 +17,7 @@ from scipy.special import logit
 from fairpatch._arrays import Bools, Floats
 from fairpatch._extras import need
 from fairpatch.data.rows import Rows
+from fairpatch.decision import PLAIN, Decision
 from fairpatch.learn.adversarial.problem import Callback, Grid, Problem, Ratios, Settings
 from fairpatch.measure.direction import Direction, untouched
 from fairpatch.patch import Patch, Provenance
@@ -33,7 +34,7 @@ class Candidates:
     grid: Grid
     settings: Settings
     ratios: Ratios
-    cutoff: float
+    decision: Decision
     provenance: Provenance
     directions: tuple[Direction, ...]
     """Of each model; those of a joined stack may differ."""
@@ -109,7 +110,7 @@ class Candidates:
             concepts=concepts,
             offset=float(self.ratios.a[m, 0]),
             strength=strength,
-            cutoff=self.cutoff,
+            decision=self.decision,
             direction=self.directions[m],
             provenance=self.provenance.model_copy(update={"settings": settings}),
         )
@@ -121,7 +122,7 @@ def train_candidates(
     settings: Settings,
     *,
     encoder: Encoder | None = None,
-    cutoff: float = 0.5,
+    decision: Decision = PLAIN,
     ratio_loss: RatioLoss = "uniform",
     callbacks: Sequence[Callback] = (),
 ) -> Candidates:
@@ -133,7 +134,7 @@ def train_candidates(
     weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")
     cost = _positive(rows.change_cost, len(rows.y), "change_cost")
     if ratio_loss == "fisher":  # the local KL(f || g) of a change of r: f_logit^2 p (1 - p)
-        p = 1 / (1 + np.exp(-f_logit - logit(cutoff)))
+        p = 1 / (1 + np.exp(-f_logit - logit(decision.bar)))
         cost = cost * f_logit**2 * p * (1 - p)
     problem = Problem(
         Z=encoder.transform(rows.X),
@@ -142,7 +143,7 @@ def train_candidates(
         s=s,
         weight=weight,
         ratio_weight=cost / max(np.average(cost, weights=weight), 1e-12),
-        offset=float(logit(cutoff)),
+        offset=float(logit(decision.bar)),
     )
     provenance = Provenance(
         settings={**asdict(settings), "ratio_loss": ratio_loss},
@@ -156,7 +157,7 @@ def train_candidates(
     )
     ratios = _trainer()(problem, grid, settings, callbacks)
     directions = (settings.direction,) * len(grid)
-    return Candidates(encoder, grid, settings, ratios, cutoff, provenance, directions)
+    return Candidates(encoder, grid, settings, ratios, decision, provenance, directions)
 
 
 def _trainer() -> Any:

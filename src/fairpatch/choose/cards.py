@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 
 from fairpatch._arrays import Floats
+from fairpatch._progress import tell
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed
+from fairpatch.decision import Decision
 from fairpatch.learn.push.aim import Limit
 from fairpatch.learn.push.card import Aim, PushProblem, cross_fitted, folds_of, learn_points
 from fairpatch.learn.push.fields import fields_of
@@ -52,7 +54,7 @@ class Cards:
     """The same by the card itself."""
     strengths: Floats
     """Prices are whole points."""
-    cutoff: float
+    decision: Decision
     provenance: Provenance
 
     @property
@@ -81,7 +83,7 @@ class Cards:
             card=Card(price=round(price, 6), sureness=sure),
             offset=points.everybody,
             strength=1.0 if strength else 0.0,
-            cutoff=self.cutoff,
+            decision=self.decision,
             direction=direction,
             provenance=self.provenance,
         )
@@ -108,17 +110,24 @@ class Cards:
 
 
 def learn_cards(
-    both: Crossed, encoder: Encoder, cutoff: float, target: Target, rules: CardRules, seed: int
+    both: Crossed, encoder: Encoder, decision: Decision, target: Target, rules: CardRules, seed: int
 ) -> Cards:
     """Learn the cards for a target from rows that f has been asked about."""
     rows = both.rows
-    problem = push_problem(rows, encoder, cutoff, rules, both.weight)
+    problem = push_problem(rows, encoder, decision, rules, both.weight)
     aims = aims_of(problem, target)
     folds = folds_of(2 * rows.s.comparable().strata + rows.y, FOLDS, seed)
     judged = np.ones(len(rows), bool) if both.known_to_f is None else ~both.known_to_f
     folds[~judged] = -1  # always learned from
-    crossed = [cross_fitted(problem, aim, rules, folds) for aim in aims]
-    cards = tuple(learn_points(problem, aim, rules) for aim in aims)
+    crossed, cards = [], []
+    for k, aim in enumerate(aims):
+
+        def done(share: float, k: int = k) -> None:
+            tell("learning", (k + 0.8 * share) / len(aims))
+
+        crossed.append(cross_fitted(problem, aim, rules, folds, done))
+        done(1.0)
+        cards.append(learn_points(problem, aim, rules))
     directions = DIRECTIONS if target.direction == "both" else (target.direction,)
     models = tuple(
         (a, sure, direction)
@@ -136,11 +145,13 @@ def learn_cards(
     )
     dearest = int(np.ceil(max(np.abs(points).max(initial=0.0) for points in (*crossed, *own)))) + 1
     strengths = np.append(0.0, HUNDRED / np.arange(dearest, 0, -1))
-    return Cards(cards, models, ratios, own_ratios, strengths, cutoff, _provenance(rows, rules))
+    return Cards(
+        tuple(cards), models, ratios, own_ratios, strengths, decision, _provenance(rows, rules)
+    )
 
 
 def push_problem(
-    rows: Rows, encoder: Encoder, cutoff: float, rules: CardRules, weight: Floats | None = None
+    rows: Rows, encoder: Encoder, decision: Decision, rules: CardRules, weight: Floats | None = None
 ) -> PushProblem:
     """The rows as the learner of a card takes them."""
     held = Columns.of(rows.X)
@@ -155,7 +166,7 @@ def push_problem(
         rows.s.comparable().codes,
         rows.y,
         rows.f > 0,
-        sureness(rows.f, cutoff),
+        sureness(rows.f, decision.bar),
         np.ones(len(rows)) if weight is None else weight,
     )
 

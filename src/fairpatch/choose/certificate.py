@@ -61,7 +61,7 @@ class Certificate:
         rows = [
             [
                 str(v.requirement),
-                v.feature,
+                f"{v.feature}{v.estimate.groups}",
                 v.word,
                 str(v.estimate),
                 f"{v.people:,}",

@@ -43,6 +43,8 @@ class Choice:
     promoted_outcome: float | None = None
     """Share with y = 1 of those who are promoted, and of those who are left denied; None if few."""
     denied_outcome: float | None = None
+    outcome: str = "y = 1"
+    """What that outcome is called."""
     expected: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     """What to expect on new people, with 95 % intervals, by feature and metric: measured on people
     who were not learned from."""
@@ -53,19 +55,24 @@ class Choice:
             for feature, values in self.metrics.items()
         )
         text = f"{reached}. {self.change_rate:.1%} of decisions change"
-        if self.bound is not None:
+        if self.bound is not None and self.bound.change_rate <= self.change_rate:
             least = self.bound.change_rate
             text += f"; no method could meet the target with fewer than {least:.1%}"
+        elif self.bound is not None:  # people who were not learned from: there it misses a little
+            text += (
+                f", fewer than the {self.bound.change_rate:.1%} that the target takes on these "
+                "very people: on them it is missed by a little"
+            )
         if self.blind is not None:
             text += f", and about {self.blind:.1%} are to be expected at best without reading S"
         text += f". Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
         if self.promoted_outcome is not None and self.denied_outcome is not None:
             text += (
-                f" Of those promoted {self.promoted_outcome:.0%} have outcome 1, of those left "
-                f"denied {self.denied_outcome:.0%}."
+                f" Of those promoted {self.promoted_outcome:.0%} have {self.outcome}, of those "
+                f"left denied {self.denied_outcome:.0%}."
             )
         likely = [
-            f"{feature}: {WORDS[name]} {e.low:.2f} to {e.high:.2f}"
+            f"{feature}: {WORDS[name]} {e.low:.2f} to {e.high:.2f}{e.groups}"
             for feature, found in self.expected.items()
             for name, e in found.items()
             if e.low is not None and e.high is not None
@@ -207,6 +214,7 @@ def _option(
         change_rate=float(first.change_rate[k]),
         accuracy=float(first.accuracy[k]),
         displacement=frontier.displacement(m, strength) if limited else np.nan,
+        outcome=frontier.candidates.decision.good_outcome,
         promoted_outcome=None if few or not up else float(first.outcomes[0][k]),
         denied_outcome=None if few or too_few(first.denied - up) else float(first.outcomes[1][k]),
         metrics={

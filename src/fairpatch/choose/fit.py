@@ -1,76 +1,33 @@
 """The whole way from splits to a certified patch: train, trace, choose, certify."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit
 
 from fairpatch._arrays import Floats
-from fairpatch.choose.candidates import Candidates, RatioLoss, train_candidates
+from fairpatch._progress import tell
+from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.cards import Cards, learn_cards
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.learners import Game, Push
 from fairpatch.choose.pool import Pool
 from fairpatch.choose.suspicion import MOST as MOST_ASKED
-from fairpatch.choose.suspicion import looks_known
+from fairpatch.choose.suspicion import check_points_right, looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed, Fresh, Splits
-from fairpatch.learn.adversarial.problem import Callback, Grid, Settings
-from fairpatch.learn.push.rules import CardRules
+from fairpatch.decision import Decision
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import DIRECTIONS, Direction, untouched
 from fairpatch.measure.fairness import Fairness
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
-
-
-@dataclass(frozen=True)
-class Game:
-    """How the paper's candidates are trained: against an adversary, over a grid of lambdas."""
-
-    grid: Grid = field(default_factory=lambda: Grid.of(ratio=(0.3, 1.0)))
-    n_concepts: int = 3
-    n_steps: int = 400
-    seed: int = 0
-    ratio_loss: RatioLoss = "uniform"
-    callbacks: Sequence[Callback] = ()
-
-    def train(
-        self,
-        rows: Rows,
-        encoder: Encoder,
-        cutoff: float,
-        fairness: Fairness,
-        direction: Direction,
-    ) -> Candidates:
-        """Train the grid on rows that f has been asked about."""
-        settings = Settings(
-            fairness=fairness,
-            direction=direction,
-            n_concepts=self.n_concepts,
-            n_steps=self.n_steps,
-            random_state=self.seed,
-        )
-        return train_candidates(
-            rows,
-            self.grid,
-            settings,
-            encoder=encoder,
-            cutoff=cutoff,
-            ratio_loss=self.ratio_loss,
-            callbacks=self.callbacks,
-        )
-
-
-@dataclass(frozen=True)
-class Push:
-    """How cards are learned: without a game."""
-
-    rules: CardRules = field(default_factory=CardRules)
-    seed: int = 0
+from fairpatch.patch.fingerprint import fingerprint_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,18 +68,22 @@ class Fitted:
 
 
 def fit_target(
-    splits: Splits, encoder: Encoder, cutoff: float, target: Target, learner: Push | Game
+    splits: Splits, encoder: Encoder, decision: Decision, target: Target, learner: Push | Game
 ) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
-    frontier, own, rows = train_frontier(splits, encoder, cutoff, target, learner)
+    check_points_right(splits.learn, decision)
+    frontier, own, rows = train_frontier(splits, encoder, decision, target, learner)
+    tell("choosing", 0.0)
     ladder = choose(frontier, target)
     choice, certificate = ladder[-1], None
+    tell("certifying", 0.0)
     if splits.fresh is not None:
         choice, certificate = certify_choice(ladder, frontier.candidates, target, splits.fresh)
         known = looks_known(splits.fresh.sample(MOST_ASKED))
         certificate = replace(certificate, warning=known)
+    patch = frontier.candidates.patch(choice.model, choice.strength)
     return Fitted(
-        frontier.candidates.patch(choice.model, choice.strength),
+        with_fingerprint(patch, splits.learn if splits.both is None else splits.both.rows),
         own,
         encoder,
         target,
@@ -160,26 +121,35 @@ def _with_expected(choice: Choice, frontier: Frontier, target: Target, rows: Row
 def fit_lambdas(
     rows: Rows,
     encoder: Encoder,
-    cutoff: float,
+    decision: Decision,
     fairness: Fairness,
     direction: Direction,
     learner: Game,
 ) -> Fitted:
     """Learn one patch: the first of the learner's grid, as trained."""
-    candidates = learner.train(rows, encoder, cutoff, fairness, direction)
-    return Fitted(candidates.patch(0), encoder, encoder, people=len(rows), learner=learner)
+    candidates = learner.train(rows, encoder, decision, fairness, direction)
+    patch = with_fingerprint(candidates.patch(0), rows)
+    return Fitted(patch, encoder, encoder, people=len(rows), learner=learner)
+
+
+def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
+    """The patch with what f's scores and its columns look like on the rows it was learned from."""
+    decision = patch.decision
+    scores = np.asarray(expit(decision.sign * rows.f + logit(decision.cutoff)))
+    found = fingerprint_of(rows.X, scores, patch.columns, rows.sample_weight)
+    return patch.model_copy(update={"fingerprint": found})
 
 
 def train_frontier(
-    splits: Splits, encoder: Encoder, cutoff: float, target: Target, learner: Push | Game
+    splits: Splits, encoder: Encoder, decision: Decision, target: Target, learner: Push | Game
 ) -> tuple[Frontier, Encoder, Rows]:
     """All candidates with their dials; the columns they may read; the people they are judged on."""
     if target.max_columns is not None:  # learn with all, keep the strongest, learn again
-        every = _learn(splits, encoder, cutoff, target, learner)[0]
+        every = _learn(splits, encoder, decision, target, learner)[0]
         moves = every.importance()
         strongest = sorted(moves, key=lambda name: -moves[name])
         encoder = encoder.only(strongest[: target.max_columns])
-    candidates, rows, ratios, counts = _learn(splits, encoder, cutoff, target, learner)
+    candidates, rows, ratios, counts = _learn(splits, encoder, decision, target, learner)
     learned = splits.learn if isinstance(learner, Game) else None
     settled = candidates.own_ratios if isinstance(candidates, Cards) else None
     own = (rows, ratios, encoder, learned, counts, target.metrics, settled)
@@ -187,19 +157,19 @@ def train_frontier(
 
 
 def _learn(
-    splits: Splits, encoder: Encoder, cutoff: float, target: Target, learner: Push | Game
+    splits: Splits, encoder: Encoder, decision: Decision, target: Target, learner: Push | Game
 ) -> tuple[Candidates | Cards, Rows, Floats, Counts | None]:
     """Candidates, the people they are judged on, their ratios, and counts of f's decisions."""
     if isinstance(learner, Push):
         both = splits.both or Crossed(splits.learn)
-        cards = learn_cards(both, encoder, cutoff, target, learner.rules, learner.seed)
+        cards = learn_cards(both, encoder, decision, target, learner.rules, learner.seed)
         rows = both.rows
         if both.known_to_f is not None:
             rows = rows.take(np.flatnonzero(~both.known_to_f))
         return cards, rows, cards.ratios, both.counts
     # Who allows changes both ways allows one way too, and that is often the cheaper one.
     directions = DIRECTIONS if target.direction == "both" else (target.direction,)
-    own = (encoder, cutoff, target.fairness)
+    own = (encoder, decision, target.fairness)
     trained = [learner.train(splits.learn, *own, direction) for direction in directions]
     candidates = Candidates.join(trained)
     return candidates, splits.select, candidates.ratio(splits.select.X), splits.selected

@@ -107,7 +107,7 @@ class Frontier:
 
     def displacement(self, m: int, strength: float) -> float:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
-        f, t = self.f_logit, float(logit(self.candidates.cutoff))
+        f, t = self.f_logit, float(logit(self.candidates.decision.bar))
         r = 1 + strength * (self.ratios[m] - 1)
         moved = (r if self.candidates.strengths is None else np.clip(r, -1, 1)) * f
         moved = np.where(untouched(self.candidates.directions[m], f > 0), f, moved)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from fairpatch._arrays import Floats
+from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import Patch
 
@@ -12,8 +13,8 @@ class Pool(Protocol):
     """M candidates. Each has a dial: r_s = 1 + s (r - 1)."""
 
     @property
-    def cutoff(self) -> float:
-        """f's."""
+    def decision(self) -> Decision:
+        """What f decides."""
 
     @property
     def directions(self) -> Sequence[Direction]:

@@ -10,6 +10,7 @@ from fairpatch.choose.choice import choose
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
+from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
@@ -28,9 +29,9 @@ class OneCard:
     strengths: Floats
 
     @property
-    def cutoff(self) -> float:
-        """f's."""
-        return self.card.cutoff
+    def decision(self) -> Decision:
+        """What f decides."""
+        return self.card.decision
 
     @property
     def directions(self) -> list[Direction]:
@@ -71,7 +72,7 @@ def redial(patch: Patch, rows: Rows, target: Target) -> Patch:
     ratios = np.array([1 + each * points + rest])
     dearest = int(np.ceil(np.abs(points).max(initial=0.0))) + 1
     pool = OneCard(whole, price, np.append(0.0, price / np.arange(dearest, 0, -1)))
-    encoder = Encoder.fit(rows.X)
+    encoder = Encoder.fit(rows.X, strict=False)
     frontier = Frontier.trace(pool, rows, ratios, encoder, asked=target.metrics)
     found = pool.patch(0, choose(frontier, target)[-1].strength)
     if is_as_learned(found) or found.provenance.edits:

@@ -1,4 +1,4 @@
-"""Whether f looks as if it knew the rows: far better on them than the columns allow.
+"""What looks odd about f on some rows: it knows them, or its score points the other way.
 
 A model that was trained on rows is surer and more often right on them than on new people, so what
 is certified on them does not hold for others. We cannot know; but where f is right far more often
@@ -7,16 +7,39 @@ than boosted trees that are cross-fitted on the same columns, it is said.
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from fairpatch.data.rows import Rows
+from fairpatch.decision import Decision
 from fairpatch.patch.encoding import Encoder
 
 MOST = 5_000
 BETTER = 0.05
 """So many points of accuracy more than could be learned, and five standard errors, look odd."""
 ERRORS = 5.0
+
+
+AGAINST = 0.45
+"""An AUC below this, and five standard errors below a half: the score points the other way."""
+
+
+def check_points_right(rows: Rows, decision: Decision) -> None:
+    """Refuse a score that is high where the positive label is rare."""
+    known = np.bincount(rows.y, minlength=2)
+    if known.min() < 10:
+        return
+    auc = float(roc_auc_score(rows.y, rows.f))
+    error = float(np.sqrt((known.sum() + 1) / (12 * known[0] * known[1])))
+    if auc >= AGAINST or auc >= 0.5 - ERRORS * error:
+        return
+    negative, positive = decision.outcomes
+    raise ValueError(
+        f"the score points against its label: the higher it is, the fewer have {positive} (AUC "
+        f"{auc:.2f}). Is it the probability of {negative}? Then say so: "
+        f"Decision(positive={decision.negative!r})"
+    )
 
 
 def looks_known(rows: Rows) -> str | None:
@@ -27,7 +50,7 @@ def looks_known(rows: Rows) -> str | None:
         return None
     right = (some.f > 0) == (some.y == 1)
     trees = HistGradientBoostingClassifier(max_iter=60, random_state=0)
-    Z = Encoder.fit(some.X).transform(some.X)
+    Z = Encoder.fit(some.X, strict=False).transform(some.X)
     with threadpool_limits(1):  # a few thousand rows: threads that wait for each other cost minutes
         could = cross_val_predict(trees, Z, some.y, cv=5) == some.y
     more = right.astype(float) - could

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
+from fairpatch._hints import did_you_mean
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
@@ -115,7 +116,7 @@ class Target:
         known = {metric.name: metric for metric in METRICS}
         for name in limits:
             if name not in known:
-                hint = check.did_you_mean(name, OPTIONS)
+                hint = did_you_mean(name, OPTIONS)
                 raise TypeError(f"a target takes {', '.join(OPTIONS)}; got {name!r}{hint}")
         asked = [(metric, limits.get(name)) for name, metric in known.items()]
         found = [Requirement(metric, limit) for metric, limit in asked if limit is not None]

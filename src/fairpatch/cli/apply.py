@@ -1,14 +1,19 @@
 """Apply a patch to a table of scores: a new file with ratio, score, decision and change."""
 
+import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import SOURCES, PatchFile, Reasons, Score
-from fairpatch.cli.run_folder import patch_path, score_of
+from fairpatch.cli.options import SOURCES, IfUnlike, Model, PatchFile, Reasons, Score, TrustModel
+from fairpatch.cli.people import heed
+from fairpatch.cli.run_folder import model_of, patch_path, score_of
 from fairpatch.cli.say import progress, refuse, say
+
+if TYPE_CHECKING:
+    from fairpatch.patch import Patch
 
 
 def run(
@@ -16,23 +21,60 @@ def run(
     data: Annotated[str, typer.Argument(help=SOURCES)],
     out: Annotated[Path, typer.Argument(help="file.parquet, file.csv, or a folder")],
     score: Score = None,
+    model: Model = None,
+    trust_model: TrustModel = None,
     reasons: Reasons = False,
+    if_unlike: IfUnlike = "refuse",
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Stream through DuckDB; a file appears when it is complete, never before."""
     from fairpatch.patch import load
+    from fairpatch.patch.compare import compare
+
+    if out.suffix and out.suffix not in (".parquet", ".csv"):
+        refuse(f"{out.name}: expected a name that ends in .parquet or .csv, or a folder's")
+    if out.suffix and out.exists() and not force:
+        refuse(f"{out} exists; use --force to replace it, or another name")
+    found, source = load(patch_path(patch)), model_of(patch, score, model)
+    with tempfile.TemporaryDirectory() as scratch:
+        if source is None:
+            column = score_of(patch, score)
+        else:
+            scored = Path(scratch) / "scored.parquet"
+            column = _score(found, data, source, scored, if_unlike, trust=bool(trust_model))
+            data = str(scored)
+        table = tables.relation(data)
+        tables.need_columns(table, [column, *(c.name for c in found.columns)], data)
+        heed(compare(found, table, column), if_unlike)
+        if not out.suffix:
+            _by_parts(found, data, out, column, reasons=reasons)
+            return
+        _write(found, table, column, out, reasons=reasons)
+
+
+def _score(
+    patch: "Patch", data: str, source: str, out: Path, if_unlike: str, *, trust: bool
+) -> str:
+    """The table with the base model's scores as one more column, in a file that is not kept."""
+    from fairpatch.base import BaseModel
+    from fairpatch.cli.base_model import read_model
+    from fairpatch.engines.scoring import score
+    from fairpatch.patch.compare import SCORE, compare_model
+
+    base = BaseModel(read_model(source, trust=trust), decision=patch.decision)
+    table = tables.relation(data)
+    columns = base.columns or list(table.columns)
+    tables.need_columns(table, columns, data)
+    heed(compare_model(patch, base, tables.in_memory(table.limit(100))), if_unlike)
+    score(table, base, columns, out=out, name=SCORE)
+    return SCORE
+
+
+def _write(patch: "Patch", table: Any, score: str, out: Path, *, reasons: bool) -> None:
     from fairpatch.patch.apply import CHANGED, apply
     from fairpatch.patch.file import whole_file
 
-    if not out.suffix:
-        _by_parts(patch, data, out, score, reasons=reasons)
-        return
-    if out.suffix not in (".parquet", ".csv"):
-        refuse(f"{out.name}: expected a name that ends in .parquet or .csv, or a folder's")
-    if out.exists() and not force:
-        refuse(f"{out} exists; use --force to replace it, or another name")
-    source = tables.relation(data)
-    applied = apply(load(patch_path(patch)), source, score_of(patch, score), with_reason=reasons)
+    applied = apply(patch, table, score, with_reason=reasons)
     for left in out.parent.glob(f".{out.name}.*.unfinished"):
         left.unlink()  # of a run that was killed
     with whole_file(out) as unfinished:
@@ -44,13 +86,12 @@ def run(
     say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({changed / max(rows, 1):.1%})")
 
 
-def _by_parts(patch: Path, data: str, out: Path, score: str | None, *, reasons: bool) -> None:
+def _by_parts(patch: "Patch", data: str, out: Path, score: str, *, reasons: bool) -> None:
     """A folder: one part for every file of the data; a stopped run goes on where it was."""
     from fairpatch.engines.partitions import apply_files
-    from fairpatch.patch import load
 
     done = apply_files(
-        load(patch_path(patch)), tables.files(data), out, score_of(patch, score),
+        patch, tables.files(data), out, score,
         read=tables.relation, with_reason=reasons, progress=progress("part"),
     )  # fmt: skip
     before = f"; {done.kept} parts were there already" if done.kept else ""

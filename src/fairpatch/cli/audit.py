@@ -6,6 +6,7 @@ from fairpatch.cli.options import (
     ConfigFile,
     Cutoff,
     Data,
+    Favourable,
     Ignore,
     Json,
     Label,
@@ -14,7 +15,9 @@ from fairpatch.cli.options import (
     Score,
     Sensitive,
     TrustModel,
+    Weight,
 )
+from fairpatch.cli.people import table_of
 from fairpatch.cli.say import say, say_json
 
 
@@ -23,10 +26,12 @@ def run(
     data: Data = None,
     label: Label = None,
     positive: Positive = None,
+    favourable: Favourable = None,
     score: Score = None,
     model: Model = None,
     sensitive: Sensitive = None,
     ignore: Ignore = None,
+    weight: Weight = None,
     cutoff: Cutoff = None,
     trust_model: TrustModel = None,
     json: Json = False,
@@ -40,6 +45,8 @@ def run(
         data=data,
         label=label,
         positive=positive,
+        favourable=favourable,
+        weight=weight,
         score=score,
         model=model,
         sensitive=sensitive,
@@ -47,20 +54,15 @@ def run(
         ignore=ignore,
         trust_model=trust_model,
     )
-    table = tables.relation(options.data)
-    wanted = [options.label, *options.sensitive, *([options.score] if options.score else [])]
-    tables.need_columns(table, wanted, options.data)
-    table = tables.with_label(table, options.label, options.positive)
+    f = base_model(options)
+    table = table_of(options)
     if options.score:
         tables.need_probabilities(table, options.score, options.data)
-    f = base_model(options)
-    if options.score is None:
-        table = tables.in_memory(table)
-        sensitive_features, y = table[options.sensitive], table[options.label]
-        table = table.drop(columns=options.not_features)
-    else:
-        sensitive_features, y = options.sensitive, options.label
     found = audit(
-        table, y, sensitive_features=sensitive_features, estimator=f, cutoff=options.cutoff
+        table if options.score else tables.in_memory(table),
+        options.label,
+        sensitive_features=options.sensitive,
+        estimator=f,
+        decision=options.decision,
     )
     say_json(found.to_dict()) if json else say(str(found))

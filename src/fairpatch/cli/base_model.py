@@ -1,10 +1,12 @@
-"""The base model of a run: a score column, a skops or ONNX file, an MLflow model.
+"""The base model of a run: a score column, a file of skops, ONNX, LightGBM or XGBoost, MLflow.
 
 What can run code when it is read (a pickle, most MLflow models) is read only when asked to.
 """
 
+import hashlib
 import pickle
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ from fairpatch.cli.say import note, refuse
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
+    from fairpatch.patch import Patch
 
 INSTEAD = "score the table where the model lives and give --score instead"
 
@@ -20,7 +23,7 @@ INSTEAD = "score the table where the model lives and give --score instead"
 def base_model(config: "Config") -> Any:
     """What ``Commod`` takes as its estimator."""
     if (config.score is None) == (config.model is None):
-        refuse("name the base model: either --score COLUMN or --model FILE (.skops or .onnx)")
+        refuse("name the base model: either --score COLUMN or --model FILE")
     return config.score or read_model(str(config.model), trust=config.trust_model)
 
 
@@ -33,26 +36,35 @@ def read_model(source: str, *, trust: bool) -> Any:
     path = Path(source)
     if not path.exists():
         refuse(f"there is no file {source!r} for --model")
-    if path.suffix == ".skops":
-        skops = need("skops.io", extra="cli")
-        unknown = skops.get_untrusted_types(file=path)
-        if unknown:
-            refuse(
-                f"{path} holds types that could run code: {', '.join(unknown[:5])}. "
-                f"Otherwise {INSTEAD}"
-            )
-        return skops.load(path)
-    if path.suffix == ".onnx":
-        return _OnnxScores(path)
-    if path.suffix in (".pkl", ".pickle", ".joblib"):
+    reader = _READERS.get(path.suffix)
+    if reader is None:
+        refuse(
+            f"{path.name}: expected .skops, .onnx, LightGBM's .txt, XGBoost's .json or .ubj, an "
+            f"MLflow URI, or with --trust-model a pickle; otherwise {INSTEAD}"
+        )
+    if path.suffix in PICKLES:
         _need_trust(f"{path.name} is a pickle", trust=trust)
-        if path.suffix == ".joblib":
-            return need("joblib", extra="cli").load(path)
-        return pickle.loads(path.read_bytes())  # noqa: S301 only with --trust-model
-    return refuse(
-        f"{path.name}: expected .skops, .onnx, an MLflow URI, or with --trust-model a pickle; "
-        f"otherwise {INSTEAD}"
-    )
+    return reader(path)
+
+
+def _skops(path: Path) -> Any:
+    skops = need("skops.io", extra="cli")
+    unknown = skops.get_untrusted_types(file=path)
+    if unknown:
+        refuse(
+            f"{path} holds types that could run code: {', '.join(unknown[:5])}. Otherwise {INSTEAD}"
+        )
+    return skops.load(path)
+
+
+def _xgboost(path: Path) -> Any:
+    model = need("xgboost", extra="boosted").XGBClassifier()
+    model.load_model(path)
+    return model
+
+
+def _pickle(path: Path) -> Any:
+    return pickle.loads(path.read_bytes())  # noqa: S301 only with --trust-model
 
 
 def _need_trust(what: str, *, trust: bool) -> None:
@@ -74,6 +86,41 @@ def _from_mlflow(uri: str) -> Any:
             if hasattr(found, "predict_proba"):
                 return found
     return need("mlflow.pyfunc", extra="mlflow").load_model(uri).predict
+
+
+def with_model_hash(patch: "Patch", source: str | None) -> "Patch":
+    """The patch with the hash of the base model's file in its fingerprint."""
+    path = None if source is None else Path(source)
+    if path is None or not path.is_file() or patch.fingerprint is None:
+        return patch
+    known = {"model_sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    return patch.model_copy(update={"fingerprint": patch.fingerprint.model_copy(update=known)})
+
+
+class LightGbmFile:
+    """A binary classifier that LightGBM has written as text: nothing is run when it is read."""
+
+    classes_ = (0, 1)
+
+    def __init__(self, path: Path) -> None:
+        lightgbm = need("lightgbm", extra="boosted")
+        try:
+            self.booster_ = lightgbm.Booster(model_file=str(path))
+        except lightgbm.basic.LightGBMError as error:
+            refuse(f"{path} is not a model that LightGBM has written as text ({error})")
+        self.feature_names_in_ = self.booster_.feature_name()
+        self.n_features_in_ = len(self.feature_names_in_)
+
+    def raw(self, X: Any) -> Any:
+        """Log-odds."""
+        return self.booster_.predict(X, raw_score=True)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the two classes."""
+        import numpy as np
+
+        p = np.asarray(self.booster_.predict(X))
+        return np.column_stack([1 - p, p])
 
 
 class _OnnxScores:
@@ -102,3 +149,16 @@ class _OnnxScores:
             return np.array([list(row.values())[-1] for row in found], np.float64)
         found = np.asarray(found, np.float64)
         return found[:, -1] if found.ndim == 2 else found
+
+
+PICKLES = (".pkl", ".pickle", ".joblib")
+_READERS: dict[str, Callable[[Path], Any]] = {
+    ".skops": _skops,
+    ".onnx": _OnnxScores,
+    ".txt": LightGbmFile,
+    ".json": _xgboost,
+    ".ubj": _xgboost,
+    ".pkl": _pickle,
+    ".pickle": _pickle,
+    ".joblib": lambda path: need("joblib", extra="cli").load(path),
+}

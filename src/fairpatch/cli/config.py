@@ -4,13 +4,23 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
-from fairpatch._checks import did_you_mean
 from fairpatch._extras import need
+from fairpatch._hints import did_you_mean
 from fairpatch.cli.say import refuse
+from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.metric import METRICS
+
+OF_THE_DECISION = ("positive", "favourable", "cutoff", "weight", "key")
 
 
 class TargetOptions(BaseModel):
@@ -59,20 +69,26 @@ class Config(BaseModel):
     data: str = Field(
         description="CSV or Parquet file, folder, glob, base.duckdb::table, URL::table"
     )
-    label: str = Field(description="column of the outcome, 0 or 1")
-    positive: str | None = Field(None, description="the label that counts as 1, where it is text")
+    label: str = Field(description="column of the outcome, of two labels")
+    decision: Decision = Field(
+        default_factory=Decision,
+        description="the positive label, which decision is good for a person, cut-off, weights, "
+        "key and words; positive, favourable, cutoff, weight and key may also stand by themselves",
+    )
     sensitive: list[str] = Field(description="columns of the sensitive features")
     score: str | None = Field(None, description="column of the base model's probability")
     model: str | None = Field(
         None, description="a .skops or .onnx file or an MLflow URI, where there is no score"
     )
     trust_model: bool = Field(False, description="read a pickle or an MLflow model: can run code")
-    exclude: list[str] = Field(default=[], description="columns that the patch must not read")
-    ignore: list[str] = Field(default=[], description="columns that are no features, such as keys")
-    key: str | None = Field(
-        None, description="column of whole numbers: fit inside the engine, on tables of any size"
+    exclude: list[str] = Field(
+        default=[], description="columns of the base model that the patch must not read"
     )
-    cutoff: float = Field(0.5, description="decision 1 is a probability above this")
+    categories: list[str] = Field(
+        default=[],
+        description="columns of numbers that are codes",
+    )
+    ignore: list[str] = Field(default=[], description="columns that nobody reads")
     target: TargetOptions = Field(
         default_factory=lambda: TargetOptions.model_validate({"p_rule": 0.8})
     )
@@ -90,11 +106,27 @@ class Config(BaseModel):
     )
     seed: int = 0
 
+    @model_validator(mode="before")
+    @classmethod
+    def _said_by_themselves(cls, data: Any) -> Any:
+        """The decision's entries may stand beside it, as flags do."""
+        if not isinstance(data, dict):
+            return data
+        own = {k: data[k] for k in OF_THE_DECISION if data.get(k) is not None}
+        rest = {k: v for k, v in data.items() if k not in OF_THE_DECISION}
+        inside = rest.get("decision") or {}
+        inside = inside if isinstance(inside, dict) else dict(inside)
+        twice = sorted(set(own) & set(inside))
+        if twice:
+            raise ValueError(f"{twice[0]} is given twice, by itself and in the decision")
+        return {**rest, "decision": {**inside, **own}}
+
     @property
-    def not_features(self) -> list[str]:
-        """Columns that are kept from the patch."""
-        named = [name for name in (self.key, self.f_trained_on) if name]
-        return [self.label, *self.sensitive, *self.ignore, *named]
+    def named(self) -> list[str]:
+        """Every column that is spoken of."""
+        some = (self.score, self.f_trained_on, self.decision.weight, self.decision.key)
+        lists = (*self.sensitive, *self.exclude, *self.categories, *self.ignore)
+        return list(dict.fromkeys([self.label, *lists, *(name for name in some if name)]))
 
 
 def schema() -> str:
@@ -116,16 +148,32 @@ def read(path: Path | None, **options: Any) -> Config:
     if unknown and not any(options.get(k) for k in unknown):
         refuse(f"{path}: {', '.join(unknown)} could not be guessed: replace the '?'")
     target = {**(found.get("target") or {}), **_given(options.pop("target", {}))}
+    decision = {k: v for k in OF_THE_DECISION if (v := options.pop(k, None)) is not None}
+    if decision:
+        inside = found.get("decision") or {}
+        found = {k: v for k, v in found.items() if k not in decision}
+        found["decision"] = {**inside, **decision}
     found |= _given(options)
     if target:
         found["target"] = target
     try:
         return Config.model_validate(found)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, p['loc']))}: {p['msg'].lower()}" for p in error.errors()
-        )
+        problems = "; ".join(_problem(p) for p in error.errors())
         return refuse(f"{path or 'the options'}: {problems}")
+
+
+def _problem(found: Any) -> str:
+    """What is wrong with an option, and which one was meant."""
+    place = [str(part) for part in found["loc"]]
+    known: dict[str, Any] = {"target": TargetOptions, "decision": Decision, "card": CardOptions}
+    fields = known[place[0]].model_fields if len(place) > 1 and place[0] in known else None
+    names = list(Config.model_fields if fields is None else fields)
+    if found["type"] == "extra_forbidden":
+        return f"there is no option {'.'.join(place)!r}" + did_you_mean(place[-1], names)
+    if found["type"] == "missing":
+        return f"{'.'.join(place)} is missing: give it in the file or as --{place[0]}"
+    return f"{'.'.join(place)}: {found['msg'].lower()}".removeprefix(": ")
 
 
 def limits(given: list[str], taken: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
+from fairpatch._hints import did_you_mean
 from fairpatch.cli.say import refuse
 
 MOST_HASHED = 5_000_000_000
@@ -86,18 +87,22 @@ def _database(source: str) -> Any:
     return connection.table(name, database=tuple(place) if place else None)
 
 
-def with_label(table: Any, label: str, positive: str | None) -> Any:
-    """The table with a label of 1 for the positive one, 0 for others; gaps stay gaps."""
-    if positive is None:
+def without(table: Any, columns: list[str]) -> Any:
+    """The table without some of its columns."""
+    if not columns:
         return table
     import narwhals as nw
 
-    y = nw.col(label)
-    return (
-        nw.from_native(table)
-        .with_columns(nw.when(~y.is_null()).then((y.cast(nw.String) == positive).cast(nw.Int64)))
-        .to_native()
-    )
+    return nw.from_native(table).drop(*columns).to_native()
+
+
+def index_columns(source: str) -> list[str]:
+    """Columns of a Parquet file that are a pandas frame's index, and no data of a person."""
+    found = [name for name in files(source) if name.endswith((".parquet", ".pq"))][:1]
+    if not found:
+        return []
+    about = need("pyarrow.parquet", extra="cli").read_schema(found[0]).pandas_metadata or {}
+    return [name for name in about.get("index_columns", []) if isinstance(name, str)]
 
 
 def fingerprint(source: str) -> str | None:
@@ -119,7 +124,7 @@ def need_columns(table: Any, wanted: list[str], source: str) -> None:
     if missing:
         refuse(
             f"{source} has no column {', '.join(map(repr, missing))}; its columns are "
-            f"{', '.join(map(repr, names[:40]))}"
+            f"{', '.join(map(repr, names[:40]))}" + did_you_mean(missing[0], names)
         )
 
 

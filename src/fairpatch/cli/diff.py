@@ -31,7 +31,9 @@ def run(
     if data is not None:
         table = tables.frame(data)
         column = score_of(one, score)
-        first, second = (PatchedModel(BaseModel(column, p.cutoff), p).decide(table) for p in (a, b))
+        first, second = (
+            PatchedModel(BaseModel(column, decision=p.decision), p).decide(table) for p in (a, b)
+        )
         people = {
             "people": len(table),
             "only_first_decides_1": int((first & ~second).sum()),

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from fairpatch.cli import data as tables
-from fairpatch.cli.base_model import base_model
 from fairpatch.cli.options import Data
+from fairpatch.cli.people import frame_of, patched_model
 from fairpatch.cli.run_folder import patch_path
 from fairpatch.cli.say import complain, note, refuse, say
 
@@ -20,34 +19,30 @@ def run(
     folder: Annotated[Path, typer.Argument(help="a run's folder: its patch and configuration")],
     strike: Annotated[list[str] | None, typer.Option(help="a line to strike, as printed")] = None,
     points: Annotated[list[str] | None, typer.Option(help="LINE=POINTS, its new points")] = None,
+    code: Annotated[list[str] | None, typer.Option(help="LINE=CODE, for reasons")] = None,
     patch: Annotated[Path | None, typer.Option(help="a card that was edited in its file")] = None,
     data: Data = None,
     out: Annotated[Path, typer.Option(help="the edited patch to write")] = Path("edited.json"),
 ) -> None:
     """Edit a card; the verdicts are made anew on the rows that are given."""
-    from fairpatch.base import BaseModel
     from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.choose.target import Target
     from fairpatch.cli import config as configs
     from fairpatch.patch import edit, load, save
     from fairpatch.patch.file import write_whole
-    from fairpatch.patched import PatchedModel
     from fairpatch.report.summary import certificate_data
 
     options = configs.read(folder / "config.yaml", data=data)
-    table = tables.relation(options.data)
-    tables.need_columns(table, options.not_features, options.data)
-    table = tables.in_memory(tables.with_label(table, options.label, options.positive))
     edited = edit(
         load(patch or patch_path(folder)), strike=strike or [], points=_points(points or [])
     )
-    model = PatchedModel(BaseModel(base_model(options), options.cutoff), edited)
-    X, y = table.drop(columns=options.not_features), table[options.label]
-    target = Target(**options.target.model_dump())
+    edited = edited.with_reason_codes(_codes(code or []))
+    model, target = patched_model(options, edited), Target(**options.target.model_dump())
     try:
         found, certificate = model.redial(
-            X, y, sensitive_features=table[options.sensitive], target=target, seed=options.seed
-        )
+            frame_of(options), options.label, sensitive_features=options.sensitive, target=target,
+            seed=options.seed,
+        )  # fmt: skip
     except TargetNotReachedError as error:
         complain(str(error))
         sys.exit(NOT_MET)
@@ -70,4 +65,14 @@ def _points(given: list[str]) -> dict[str, float]:
             equals = ""
         if not equals:
             refuse(f"--points takes LINE=POINTS, as 'age 45 and above=-20'; got {text!r}")
+    return found
+
+
+def _codes(given: list[str]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, equals, value = text.rpartition("=")
+        if not equals or not value:
+            refuse(f"--code takes LINE=CODE, as 'age 45 and above=R07'; got {text!r}")
+        found[name] = value
     return found

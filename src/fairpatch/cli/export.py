@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import Data, Model, PatchFile, TrustModel
-from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.options import Data, IfUnlike, Model, PatchFile, Reasons, TrustModel
+from fairpatch.cli.people import heed
+from fairpatch.cli.run_folder import model_of, patch_path
 from fairpatch.cli.say import refuse, say
 
 
@@ -17,12 +18,15 @@ def run(
     model: Model = None,
     data: Data = None,
     trust_model: TrustModel = None,
+    reasons: Reasons = False,
+    if_unlike: IfUnlike = "refuse",
 ) -> None:
     """Write it. Types of columns come from the run's data, or from --data."""
     from fairpatch.base import BaseModel
     from fairpatch.cli import config as configs
     from fairpatch.cli.base_model import read_model
     from fairpatch.patch import load
+    from fairpatch.patch.compare import compare_model
     from fairpatch.patched import PatchedModel
 
     found = load(patch_path(patch))
@@ -30,21 +34,28 @@ def run(
     if not as_graph and (out.suffix or out.exists()):
         refuse(f"{out}: expected a name that ends in .onnx, or a new folder for an MLflow model")
     g = None
+    model = model_of(patch, None, model)
     if model is not None:
         f = read_model(model, trust=bool(trust_model))
-        g = PatchedModel(BaseModel(f, found.cutoff), found)
+        g = PatchedModel(BaseModel(f, decision=found.decision), found)
     X = None
     if g is not None or not as_graph:
         if data is None and not (patch / "config.yaml").exists():
             refuse("give some rows with --data: their columns' types are needed")
         X = tables.some_rows(data or configs.read(patch / "config.yaml").data)
+    if g is not None:
+        heed(compare_model(found, g.base, X), if_unlike)
     if as_graph:
         from fairpatch.engines.onnx import merged_graph, patch_graph, save_graph
 
-        graph = patch_graph(found) if g is None else merged_graph(g, X)
+        graph = (
+            patch_graph(found, with_reason=reasons)
+            if g is None
+            else merged_graph(g, X, with_reason=reasons)
+        )
         say(f"wrote {save_graph(graph, out)}")
         return
     from fairpatch.engines.mlflow import save_model
 
-    save_model(g or found, X, out)
+    save_model(g or found, X, out, with_reason=reasons)
     say(f"wrote {out}: serve it with: mlflow models serve -m {out} --env-manager local")

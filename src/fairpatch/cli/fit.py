@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.base_model import base_model
+from fairpatch.cli.base_model import base_model, with_model_hash
 from fairpatch.cli.options import (
+    Categories,
     ConfigFile,
     Cutoff,
     Data,
     Exclude,
+    Favourable,
     Ignore,
     Json,
     Key,
@@ -23,12 +25,15 @@ from fairpatch.cli.options import (
     Score,
     Sensitive,
     TrustModel,
+    Weight,
 )
+from fairpatch.cli.people import table_of
 from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, refuse, say, say_json
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.commod import Commod
+    from fairpatch.report.review import Review
 
 MOST = 50_000
 """Rows of a large table that a review is made of; the certificate is of all of them."""
@@ -39,11 +44,14 @@ def run(
     data: Data = None,
     label: Label = None,
     positive: Positive = None,
+    favourable: Favourable = None,
     score: Score = None,
     model: Model = None,
     sensitive: Sensitive = None,
     exclude: Exclude = None,
     ignore: Ignore = None,
+    category: Categories = None,
+    weight: Weight = None,
     key: Key = None,
     cutoff: Cutoff = None,
     trust_model: TrustModel = None,
@@ -66,9 +74,9 @@ def run(
     from fairpatch.cli import config as configs
 
     options = configs.read(
-        config, data=data, label=label, positive=positive, score=score, model=model,
-        sensitive=sensitive, exclude=exclude, ignore=ignore, key=key, cutoff=cutoff, seed=seed,
-        trust_model=trust_model,
+        config, data=data, label=label, positive=positive, favourable=favourable, score=score,
+        model=model, sensitive=sensitive, exclude=exclude, ignore=ignore, categories=category,
+        weight=weight, key=key, cutoff=cutoff, seed=seed, trust_model=trust_model,
         target=configs.limits(target or [], {
             "p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
             "direction": direction,
@@ -86,6 +94,7 @@ def run(
 
 def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict[str, Any]]:
     """Do it, write the folder, and say what came of it."""
+    from fairpatch._progress import showing
     from fairpatch.choose.frontier_file import save_frontier
     from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.choose.target import Target
@@ -96,37 +105,33 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     from fairpatch.patch import save
     from fairpatch.patch.file import write_whole
 
-    table = tables.relation(options.data)
-    wanted = [*options.not_features, *([options.score] if options.score else [])]
-    tables.need_columns(table, wanted, options.data)
-    table = tables.with_label(table, options.label, options.positive)
     g = Commod(
         base_model(options),
-        cutoff=options.cutoff,
+        decision=options.decision,
         exclude=options.exclude,
+        categories=options.categories,
         target=Target(**options.target.model_dump()),
         max_rows=options.max_rows,
         learner=options.learner,
         random_state=options.seed,
-        progress=sys.stderr.isatty() and not quiet,
     )
     own = {"n_concepts": options.n_concepts, "n_steps": options.n_steps}
     g.set_params(**{name: value for name, value in own.items() if value is not None})
     if options.learner == "push":
         g.set_params(card=CardRules(**options.card.model_dump()))
-    try:
-        _fit(g, table, options)
-    except TargetNotReachedError as error:
-        complain(str(error))
-        return NOT_MET, {"met": False, "why": str(error)}
+    table = table_of(options)  # before anything is shown: a column may be missing
+    with showing(sys.stderr.isatty() and not quiet):
+        try:
+            _fit(g, table, options)
+        except TargetNotReachedError as error:
+            complain(str(error))
+            return NOT_MET, {"met": False, "why": str(error)}
+        review = _review(g, options)
     out.mkdir(parents=True, exist_ok=True)
     (out / run_folder.MANIFEST).unlink(missing_ok=True)  # unfinished until it is sealed again
-    save(g.patch_, out / "patch.json")
+    save(with_model_hash(g.patch_, options.model), out / "patch.json")
     save_frontier(g.frontier_, out / "frontier.json")
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
-    # Reviewed on rows that certified it: neither learned from nor chosen on.
-    fresh = g.fitted_.fresh_rows(MOST if options.key else None)
-    review = g.review(fresh.X, g.classes_[fresh.y], sensitive_features=fresh.groups, refits=0)
     review.to_html(out / "review.html")
     review.to_json(out / "review.json")
     review.to_model_card(out / "model_card.md")
@@ -150,19 +155,23 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     return (REFUTED if word == "refuted" else MET), summary
 
 
-def _fit(g: "Commod", table: Any, options: "Config") -> None:
-    """In memory, or inside the engine where there is a key."""
-    S = options.sensitive
-    if options.key is None:
-        frame = tables.in_memory(table)
-        X, y = frame.drop(columns=options.not_features), frame[options.label]
-        known = None if options.f_trained_on is None else frame[options.f_trained_on].astype(bool)
-        g.fit(X, y, sensitive_features=frame[S], f_trained_on=known)
-        return
-    import narwhals as nw
+def _review(g: "Commod", options: "Config") -> "Review":
+    """Reviewed on rows that certified it: neither learned from nor chosen on."""
+    from fairpatch._progress import tell
+    from fairpatch.report.review import review_rows
 
-    if options.score is None:
-        refuse("--key fits inside the engine, where the base model must be a column: give --score")
-    ignored = [name for name in options.ignore if name != options.key]
-    table = nw.from_native(table).drop(*ignored).to_native()
-    g.fit(table, options.label, sensitive_features=S, key=options.key)
+    tell("reviewing", 0.0)
+    fresh = g.fitted_.fresh_rows(MOST if options.decision.key else None)
+    return review_rows(g.patched_, fresh, fitted=g.fitted_, exclude=g.exclude, refits=0)
+
+
+def _fit(g: "Commod", table: Any, options: "Config") -> None:
+    """In memory, or inside the engine where there is a key and f is a column."""
+    S, known = options.sensitive, options.f_trained_on
+    if options.decision.key is not None and options.score is not None:
+        g.fit(table, options.label, sensitive_features=S)
+        return
+    frame = tables.in_memory(table)
+    trained = None if known is None else frame[known].astype(bool)
+    X = frame.drop(columns=[known] if known else [])
+    g.fit(X, options.label, sensitive_features=S, f_trained_on=trained)

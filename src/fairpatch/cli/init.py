@@ -6,28 +6,19 @@ from typing import Annotated
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import SOURCES
+from fairpatch.cli.options import SOURCES, Model
+from fairpatch.cli.profile import Profile, profile
 from fairpatch.cli.say import note, refuse, say
 
-SENSITIVE = (
-    "sex",
-    "gender",
-    "race",
-    "ethnic",
-    "age_group",
-    "group",
-    "religion",
-    "disab",
-    "marital",
-)
-LABELS = ("y", "label", "target", "outcome", "default", "class")
-SCORES = ("score", "prob", "p_hat", "probability", "pd")
-KEYS = ("id", "key", "uuid", "customer_id", "application_id")
+SEEN = 20_000
+"""Rows that are looked at."""
+NEW = "\n"
 
 
 def run(
     data: Annotated[str, typer.Argument(help=SOURCES)],
     out: Annotated[Path, typer.Option(help="where to write it")] = Path("fairpatch.yaml"),
+    model: Model = None,
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Guess what the columns are, and say so in comments."""
@@ -35,42 +26,85 @@ def run(
 
     if out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or --out for another name")
-    names = list(tables.relation(data).columns)
-    lower = {name: name.lower() for name in names}
-    label = next((n for n in names if lower[n] in LABELS), "?")
-    score = next((n for n in names if any(lower[n].startswith(s) for s in SCORES)), "?")
-    sensitive = [n for n in names if any(s in lower[n] for s in SENSITIVE)] or ["?"]
-    keys = [n for n in names if lower[n] in KEYS]
-    text = f"""\
+    table = tables.relation(data)
+    names = list(table.columns)
+    found = profile(tables.in_memory(table.limit(SEEN)), tables.index_columns(data))
+    write_whole(out, _text(data, names, found, model).rstrip("\n"))
+    open_ones = _open(found, model)
+    if open_ones:
+        note(f"could not be guessed, replace the '?' of: {', '.join(open_ones)}")
+    say(f"wrote {out}; check it, then: fairpatch audit --config {out}")
+
+
+def _open(found: Profile, model: str | None) -> list[str]:
+    asked = {
+        "label": found.label == "?",
+        "positive": found.positive == "?",
+        "score": found.score is None and model is None,
+        "sensitive": not found.sensitive,
+    }
+    return [name for name, is_open in asked.items() if is_open]
+
+
+def _text(data: str, names: list[str], found: Profile, model: str | None) -> str:
+    others = [n for n in found.labels if n != found.positive]
+    good = {1: "being predicted so is good for a person", 0: "being predicted so is bad for them"}
+    base = f"score: {_yaml(found.score or '?')}" if model is None else f"model: {_yaml(model)}"
+    what = "the base model's probability; or 'model:' with its file"
+    other = _yaml(str((others or ["?"])[0]))
+    about = f"the label that the score is the probability of; the other: {other}"
+    positive = None if found.positive is None else str(found.positive)
+    trained = "true for rows that the base model was trained on"
+    return f"""\
 # fairpatch: what a run needs. Check every line that was guessed from {_yaml(data)}.
 data: {_yaml(data)}
-# the outcome, 0 or 1. Decision 1 is taken for the favourable one: if 1 means denied or in default,
-# turn label and score round first
-label: {_yaml(label)}
-# the base model's probability; or 'model:' with a .skops or .onnx file or an MLflow URI
-score: {_yaml(score)}
+# the outcome
+label: {_yaml(found.label)}
+decision:
+{_entry("positive", positive, about)}\
+  # the decision that is good for a person: 1 or 0 (guessed: {good[found.favourable]})
+  favourable: {found.favourable}
+  # decision 1 is a probability above this
+  cutoff: 0.5
+{_entry("weight", found.weight, "what each row weighs")}\
+  # what people call them: approved, denied, positive_words, negative_words
+# {what if model is None else "the base model"}
+{base}
 # used to learn and to check, never to decide
-sensitive: [{", ".join(map(_yaml, sensitive))}]
-# columns that are no features, such as keys and dates
-ignore: [{", ".join(map(_yaml, keys))}]
-# columns that the patch must not read
-exclude: []
-# decision 1 is a probability above this
-cutoff: 0.5
+sensitive: [{", ".join(map(_yaml, found.sensitive or ["?"]))}]
+# read by the base model only, never by the patch
+exclude:{_list(found.exclude)}
+# numbers that are codes{_perhaps(found)}
+categories: [{", ".join(map(_yaml, found.categories))}]
+# read by nobody
+ignore:{_list(found.ignore)}
+{_entry("f_trained_on", found.trained, trained, "")}\
 # what must hold
 target:
-  p_rule: 0.8             # lowest group's rate of decision 1 over the highest group's, at least
+  p_rule: 0.8             # lowest group's rate of the good decision over the highest group's
   # max_changes: 0.1      # share of decisions that may change
   # max_columns: 8        # columns that the patch may read
-  # direction: promote_only   # nobody loses a decision of 1
+  # direction: promote_only   # nobody loses a good decision
   confidence: 0.95        # of the certificate
 seed: 0
 # all columns: {", ".join(map(_yaml, names[:60]))}
 """
-    write_whole(out, text.rstrip("\n"))
-    if "?" in (label, score) or "?" in sensitive:
-        note("some columns could not be guessed: replace every '?' in the file")
-    say(f"wrote {out}; check it, then: fairpatch audit --config {out}")
+
+
+def _entry(name: str, value: str | None, why: str, before: str = "  ") -> str:
+    return "" if value is None else f"{before}# {why}{NEW}{before}{name}: {_yaml(value)}{NEW}"
+
+
+def _list(found: dict[str, str]) -> str:
+    if not found:
+        return " []"
+    return "".join(f"{NEW}  - {_yaml(name)}  # {why}" for name, why in found.items())
+
+
+def _perhaps(found: Profile) -> str:
+    if not found.perhaps_codes:
+        return ""
+    return f"; few whole numbers, codes too?: {', '.join(map(_yaml, found.perhaps_codes))}"
 
 
 def _yaml(value: str) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from fairpatch import __version__
+from fairpatch._hints import speak_shell
 from fairpatch.cli import (
     apply,
     audit,
@@ -55,6 +56,7 @@ for module in VERBS:
 def main() -> None:
     """Run a verb; what the user can mend is said in a line, not in a traceback."""
     results_only()
+    speak_shell()
     try:
         app()
     except Exception as error:

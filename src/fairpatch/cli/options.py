@@ -8,10 +8,23 @@ import typer
 SOURCES = "CSV, Parquet, folder, glob, base.duckdb::table, or URL::table"
 ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="YAML file; see: init")]
 Data = Annotated[str | None, typer.Option(help=SOURCES)]
-Label = Annotated[str | None, typer.Option(help="column of the outcome, 0 or 1")]
-Positive = Annotated[str | None, typer.Option(help="label that counts as 1, if it is text")]
+Label = Annotated[str | None, typer.Option(help="column of the outcome, of two labels")]
+Positive = Annotated[str | None, typer.Option(help="label that the score is the probability of")]
+Favourable = Annotated[
+    int | None, typer.Option(help="the decision that is good for a person, 1 or 0")
+]
+Weight = Annotated[str | None, typer.Option(help="column of what each row weighs")]
+Categories = Annotated[
+    list[str] | None, typer.Option("--category", help="column of numbers that are codes")
+]
+IfUnlike = Annotated[
+    str, typer.Option(help="where scores look like another model's: refuse, warn or ignore")
+]
 Score = Annotated[str | None, typer.Option(help="column of the base model's probability")]
-Model = Annotated[str | None, typer.Option(help="base model: .skops, .onnx or an MLflow URI")]
+Model = Annotated[
+    str | None,
+    typer.Option(help="base model: .skops, .onnx, LightGBM .txt, XGBoost .json, or an MLflow URI"),
+]
 Sensitive = Annotated[list[str] | None, typer.Option(help="sensitive column; may be repeated")]
 Exclude = Annotated[list[str] | None, typer.Option(help="column the patch must not read")]
 Ignore = Annotated[list[str] | None, typer.Option(help="column that is no feature, such as a key")]

@@ -55,6 +55,17 @@ def score_of(source: Path, given: str | None) -> str:
     return refuse("name the column of the base model's probability: --score COLUMN")
 
 
+def model_of(source: Path, score: str | None, model: str | None) -> str | None:
+    """The base model that scores a table: as given, or the run's own; None where it is a column."""
+    if score is not None and model is not None:
+        refuse("the base model is either --score COLUMN or --model FILE")
+    if model is not None or score is not None or not (source / "config.yaml").exists():
+        return model
+    from fairpatch.cli import config as configs
+
+    return configs.read(source / "config.yaml").model
+
+
 def patch_path(source: Path) -> Path:
     """The patch of a run folder, or the file itself; a changed one is refused."""
     if not source.exists():

@@ -16,12 +16,19 @@ def run(
     score: Score = None,
     keep: Annotated[list[str] | None, typer.Option(help="column to keep; may be repeated")] = None,
     reasons: Reasons = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="the query that tells whether the scores are alike")
+    ] = False,
 ) -> None:
-    """A SELECT to put into a batch job."""
-    from fairpatch.engines.sql import Dialect, sql
+    """A SELECT to put into a batch job; with --check the one to run before it."""
+    from fairpatch.engines.sql import Dialect, check_sql, sql
     from fairpatch.patch import load
 
     found = load(patch_path(patch))
+    if check:
+        column = score_of(patch, score)
+        say(check_sql(found, column, table=table, dialect=cast(Dialect, dialect)) + ";")
+        return
     say(
         sql(
             found,

@@ -5,8 +5,9 @@ are taken everywhere. A share of the table is what lies below that share of P:
 
     h = (48271 (key mod P) + salt) mod P,    place = (h² + 12345) mod P,    P = 2³¹ - 1
 
-Two scans: one counts groups, labels and f's decisions in all splits, one fetches the samples. A
-third one counts all patches that certification asks about. Nothing else leaves the engine.
+A few scans: the labels that occur; groups, labels and f's decisions in all splits; the samples; the
+counts of all patches that certification asks about; a sample of those people, to see whether f
+looks as if it knew them. Nothing else leaves the engine.
 """
 
 from collections.abc import Sequence
@@ -17,15 +18,20 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from fairpatch._hints import did_you_mean
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, check_shares
 from fairpatch.data.splits import Crossed, Splits
+from fairpatch.decision import Decision
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
-from fairpatch.patch import Patch, decision_expr
+from fairpatch.measure.labels import label_expr
+from fairpatch.measure.values import Value
+from fairpatch.patch import Patch
+from fairpatch.patch.expressions import favour_expr
 
 PRIME = 2**31 - 1
-SPLIT, PLACE = "fairpatch_split", "fairpatch_place"
+SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
 LOST = 3
 """In place of a split: a row without a key."""
 BOTH = -1
@@ -62,10 +68,11 @@ class EngineSplits:
 
     @classmethod
     def of(
-        cls, table: Any, y: Any, sensitive_features: Any, key: Any, f: Any, cutoff: float,
+        cls, table: Any, y: Any, sensitive_features: Any, f: Any, decision: Decision,
         shares: Shares, seed: int,
     ) -> "EngineSplits":  # fmt: skip
         """A table as a caller gives it: everything is the name of one of its columns."""
+        key: Any = decision.key
         features = (
             list(sensitive_features) if isinstance(sensitive_features, list | tuple)
             else [sensitive_features]
@@ -76,15 +83,19 @@ class EngineSplits:
                 "names of its columns: Commod('score').fit(table, 'y', sensitive_features=['sex'], "
                 "key='id'). A model is turned into a score column by fairpatch.engines.scoring"
             )
-        return cls(table, key, y, tuple(features), BaseModel(f, cutoff), shares, seed)
+        return cls(table, key, y, tuple(features), BaseModel(f, decision=decision), shares, seed)
 
     def __post_init__(self) -> None:
         names = self.frame.collect_schema()
         wanted = {"key": self.key, "y": self.y, "the score": self.base.score_column}
+        wanted["the weight"] = self.base.decision.weight
         wanted |= {f"sensitive feature {i + 1}": name for i, name in enumerate(self.features)}
         for what, name in wanted.items():
             if name is not None and name not in names:
-                raise KeyError(f"{what} names column {name!r}, which the table does not have")
+                raise KeyError(
+                    f"{what} names column {name!r}, which the table does not have"
+                    + did_you_mean(name, list(names))
+                )
         if not names[self.key].is_integer():
             raise TypeError(
                 f"key must be a column of whole numbers that tells rows apart; {self.key!r} is "
@@ -97,15 +108,26 @@ class EngineSplits:
         frame: nw.LazyFrame[Any] = nw.from_native(self.table).lazy()
         return frame
 
+    @cached_property
+    def _label(self) -> tuple[tuple[Value, Value], nw.Expr]:
+        return label_expr(self.table, self.y, self.base.decision)
+
+    @property
+    def classes(self) -> tuple[Value, Value]:
+        """The labels that occur, the positive one last."""
+        return self._label[0]
+
     @property
     def _placed(self) -> nw.LazyFrame[Any]:
-        """With every row's place as a column, so that an engine works it out once."""
-        return self.frame.with_columns(place(self.key, self.seed).alias(PLACE))
+        """With every row's place and label as columns, so that an engine works them out once."""
+        return self.frame.with_columns(
+            place(self.key, self.seed).alias(PLACE), self._label[1].alias(LABEL)
+        )
 
     @property
     def columns(self) -> list[str]:
-        """What a model may read: everything but key, label and sensitive features."""
-        own = {self.key, self.y, *self.features}
+        """What a model may read: everything but key, label, weight and sensitive features."""
+        own = {self.key, self.y, self.base.decision.weight, *self.features}
         return [name for name in self.frame.collect_schema().names() if name not in own]
 
     @property
@@ -134,9 +156,10 @@ class EngineSplits:
         )  # fmt: skip
         found = Counts.from_frame(
             self._placed.with_columns(split.alias(SPLIT)).to_native(),
-            decision=self.base.decision_expr(),
+            decision=self.base.favour_expr(),
             sensitive_features=[*self.features, SPLIT],
-            y=self.y,
+            y=LABEL,
+            sample_weight=self.base.decision.weight,
         )
         lost = found.where([group[-1] == LOST for group in found.groups]).total
         if lost:
@@ -145,9 +168,10 @@ class EngineSplits:
             )
         for label in (0, 1):
             if not found.n[:, label].any():
+                lacking = self.classes[label == self.base.decision.favourable]
                 raise ValueError(
-                    f"no row of the table has {self.y!r} = {label}: fairpatch needs labels of 2 "
-                    "classes, 0 and 1"
+                    f"no row of the table has {self.y!r} = {lacking}: fairpatch needs labels of 2 "
+                    "classes"
                 )
         return found
 
@@ -167,13 +191,8 @@ class EngineSplits:
 
     def count(self, patches: Sequence[Patch]) -> list[Counts]:
         """Counts of every patch on all rows of the last split: one scan for all of them."""
-        return count_table(
-            self._placed.filter(nw.col(PLACE) >= self._edges[2]).to_native(),
-            patches,
-            self.base,
-            y=self.y,
-            sensitive_features=self.features,
-        )
+        fresh = self._placed.filter(nw.col(PLACE) >= self._edges[2]).to_native()
+        return _count(fresh, patches, self.base, nw.col(LABEL), self.features)
 
     def sample(self, most: int | None) -> Rows:
         """At most about so many rows of the last split, each as likely as the others."""
@@ -198,10 +217,11 @@ class EngineSplits:
             if k != BOTH
         ]
         chosen = reduce(lambda a, b: a | b, taken)
-        columns = [self.key, self.y, *self.features, *self.columns]
+        weight = self.base.decision.weight
+        columns = [self.key, *self.features, *self.columns, *([weight] if weight else [])]
         found = (
-            self._placed.filter(~nw.col(self.y).is_null() & chosen)
-            .select(*columns, PLACE).collect().sort(self.key)
+            self._placed.filter(~nw.col(LABEL).is_null() & chosen)
+            .select(*columns, LABEL, PLACE).collect().sort(self.key)
         )  # fmt: skip
         split = np.searchsorted(self._edges[1:3], found[PLACE].to_numpy(), side="right")
         return [
@@ -227,7 +247,7 @@ class EngineSplits:
         found = nw.lit(begin + round((end - begin) * share))
         for stratum, size in sizes.items():
             if stratified and size * share < FEW:
-                names = (*self.features, self.y)
+                names = (*self.features, LABEL)
                 here = [_equals(c, v) for c, v in zip(names, stratum, strict=True)]
                 own = nw.lit(begin + round((end - begin) * min(1.0, FEW / size)))
                 found = nw.when(reduce(lambda a, b: a & b, here)).then(own).otherwise(found)
@@ -244,7 +264,7 @@ class EngineSplits:
         }
 
     def _rows(self, found: Any, counts: Counts) -> Rows:
-        y = found[self.y].to_numpy().astype(np.int64)
+        y = found[LABEL].to_numpy().astype(np.int64)
         # by lists: numpy has no whole numbers with gaps
         groups = Groups.of({n: np.array(found[n].to_list(), object) for n in self.features})
         joint, code = groups.joint
@@ -253,6 +273,9 @@ class EngineSplits:
         at = {group: g for g, group in enumerate(counts.groups)}
         people = counts.n.sum((2, 3))[[at[group] for group in joint], :2]
         weight = (people / np.maximum(taken, 1))[code, y]
+        own = self.base.decision.weight
+        if own is not None:
+            weight = weight * found[own].to_numpy().astype(np.float64)
         X = found.select(*self.columns).to_native()
         return Rows(X, y, groups, self.base.logits(X), weight)
 
@@ -266,14 +289,22 @@ def count_table(
     sensitive_features: Sequence[str],
 ) -> list[Counts]:
     """Counts of f's and every patch's decisions over a whole table, by one GROUP BY."""
+    label = label_expr(table, y, base.decision)[1]
+    return _count(table, patches, base, label, sensitive_features)
+
+
+def _count(
+    table: Any, patches: Sequence[Patch], base: BaseModel, label: nw.Expr, features: Sequence[str]
+) -> list[Counts]:
     if base.score_column is None:
         raise TypeError("f must be a score column of the table: see fairpatch.engines.scoring")
     return Counts.from_frame_each(
         table,
-        decision=base.decision_expr(),
-        new_decisions=[decision_expr(patch, base.score_column) for patch in patches],
-        sensitive_features=sensitive_features,
-        y=y,
+        decision=base.favour_expr(),
+        new_decisions=[favour_expr(patch, base.score_column) for patch in patches],
+        sensitive_features=features,
+        y=label,
+        sample_weight=base.decision.weight,
     )
 
 

@@ -1,9 +1,17 @@
 """X at the door: a frame stays a frame, everything else becomes a checked array of numbers."""
 
+from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
+
+from fairpatch._checks import same_people
+from fairpatch.decision import Decision
+from fairpatch.measure.labels import read_labels
+from fairpatch.roles import Given, take_apart
 
 
 def read_features(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -17,3 +25,24 @@ def _is_frame(X: Any) -> bool:
     """Whether X has columns with names; numbers are positions, as in scikit-learn."""
     names = getattr(X, "column_names", getattr(X, "columns", ()))
     return len(names) > 0 and all(isinstance(name, str) for name in names)
+
+
+def read_given(
+    estimator: Any, X: Any, y: Any, sensitive_features: Any, decision: Decision
+) -> tuple[Given, NDArray[Any]]:
+    """Rows in memory, features checked and labels as 0 and 1; and the classes of the labels."""
+    f = estimator.estimator
+    known, classes = (getattr(f, name, None) for name in ("feature_names_in_", "classes_"))
+    given = take_apart(X, y, sensitive_features, decision, known)
+    same_people(X=given.X, y=given.y)
+    features = read_features(estimator, given.X, reset=True)
+    found, labels = read_labels(given.y, decision, classes)
+    return replace(given, X=features, y=labels), found
+
+
+def some_columns(X: Any, names: Any) -> Any:
+    """The named columns of a frame, in that order; what is no frame, or lacks one, stays so."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or not set(names) <= set(frame.columns):
+        return X
+    return frame.select(list(names)).to_native()

@@ -9,12 +9,17 @@ from sklearn.linear_model import LogisticRegression
 from fairpatch._arrays import Floats
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.data.rows import Rows
+from fairpatch.decision import Decision
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 
 
 def prepare(
-    rows: Rows, f: Estimator, cutoff: float, exclude: Collection[str]
+    rows: Rows,
+    f: Estimator,
+    decision: Decision,
+    exclude: Collection[str],
+    categories: Collection[str] = (),
 ) -> tuple[Encoder, BaseModel]:
     """Encode what the patch may read, never f's score, never S by its name; and f itself.
 
@@ -23,17 +28,19 @@ def prepare(
     hidden = {f} if isinstance(f, str) else set()
     hidden |= set() if rows.groups is None else set(rows.groups.features)
     names = set(Columns.of(rows.X).names)
-    encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)})
-    return encoder, BaseModel(_StandIn(encoder, rows) if f is None else f, cutoff)
+    encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)}, categories=categories)
+    base = BaseModel(_StandIn(encoder, rows, decision) if f is None else f, decision=decision)
+    return encoder, base
 
 
 class _StandIn:
     """A logistic regression on the encoded columns, fitted on the rows that are learned from."""
 
-    def __init__(self, encoder: Encoder, rows: Rows) -> None:
+    def __init__(self, encoder: Encoder, rows: Rows, decision: Decision) -> None:
         self.encoder = encoder
         self.model = LogisticRegression()
-        self.model.fit(encoder.transform(rows.X), rows.y, sample_weight=rows.sample_weight)
+        y = rows.y if decision.favourable else 1 - rows.y  # 1 is the positive label
+        self.model.fit(encoder.transform(rows.X), y, sample_weight=rows.sample_weight)
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the two classes."""

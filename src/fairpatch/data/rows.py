@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats, Ints
+from fairpatch._checks import same_people
 from fairpatch.base import BaseModel
 from fairpatch.measure.groups import Groups
 from fairpatch.patch.columns import Columns
@@ -40,6 +41,10 @@ class Rows:
         change_cost: Any = None,
     ) -> "Rows":
         """Rows as a caller has them, each of them once in everything that is given."""
+        same_people(
+            X=X, sensitive_features=sensitive_features, sample_weight=sample_weight,
+            change_cost=change_cost,
+        )  # fmt: skip
         groups = None if sensitive_features is None else Groups.of(sensitive_features)
         n = Columns.of(X).rows
         if len(y) != n:

@@ -103,12 +103,18 @@ class Splits:
 
 
 def in_memory(
-    rows: Rows, shares: Shares, most: int | None, seed: int, known_to_f: Bools | None = None
-) -> Splits:
+    rows: Rows, shares: Shares, most: int | None, seed: int, known_to_f: Bools | None = None,
+    *, for_all: bool = False,
+) -> Splits:  # fmt: skip
     """Split rows that are at hand. Choosing and certifying count people, each of them once.
 
-    Rows that f was trained on are learned from only.
+    Unless the weights are ``for_all``: then a row stands for so many people everywhere. Rows that f
+    was trained on are learned from only.
     """
+
+    def counted(some: Rows) -> Rows:
+        return some if for_all else replace(some, sample_weight=None)
+
     known = np.zeros(len(rows), bool) if known_to_f is None else known_to_f
     where = rows.take(np.flatnonzero(~known)).split_codes(shares, seed)
     place = np.zeros(len(rows), np.int64)
@@ -121,15 +127,15 @@ def in_memory(
     last, crossed = rows.take(np.flatnonzero(place == 2)), rows.take(both)
     return Splits(
         rows.take(first),
-        replace(rows.take(second), sample_weight=None),
+        counted(rows.take(second)),
         Crossed(
-            replace(crossed, sample_weight=None),
+            counted(crossed),
             None if rows.sample_weight is None else np.asarray(crossed.sample_weight, np.float64),
             known_to_f=known[both] if known.any() else None,
             first=place[both] == 0,
         ),
         None,
-        FreshRows(replace(last, sample_weight=None)) if len(last) else None,
+        FreshRows(counted(last)) if len(last) else None,
         len(rows),
     )
 
@@ -141,4 +147,5 @@ def count_rows(rows: Rows, patch: Patch) -> Counts:
         new_decision=patch.decide(rows.X, rows.f),
         y=rows.y,
         sensitive_features=rows.s,
+        sample_weight=rows.sample_weight,
     )

@@ -29,12 +29,20 @@ class Patched(PythonModel):
         for entry in self.session.get_inputs():
             column = table[entry.name]
             if "string" in entry.type:
-                feed[entry.name] = column.astype(object).where(column.notna(), "").to_numpy(object)
+                known = column.astype(object).where(column.notna(), "")
+                feed[entry.name] = known.map(str).to_numpy(object)
             else:
-                feed[entry.name] = column.to_numpy(np.float64)
+                feed[entry.name] = column.astype("Float64").to_numpy(np.float64, na_value=np.nan)
         names = [output.name for output in self.session.get_outputs()]
         found = self.session.run(names, {k: v[:, None] for k, v in feed.items()})
-        return pd.DataFrame({k: v[:, 0] for k, v in zip(names, found, strict=True)})
+        return pd.DataFrame({k: _column(v) for k, v in zip(names, found, strict=True)})
+
+
+def _column(values: Any) -> Any:
+    """One value a person; of reasons, each person's lines as one text."""
+    if values.dtype != object:
+        return values[:, 0]
+    return ["; ".join(text for text in row if text) or None for row in values]
 
 
 def _session(path: str) -> Any:

@@ -13,11 +13,11 @@ from scipy.special import logit
 
 from fairpatch._extras import need
 from fairpatch.engines.onnx_base import base_logits, log_odds
-from fairpatch.engines.onnx_graph import Graph
+from fairpatch.engines.onnx_graph import Graph, joined
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.measure.values import plain
 from fairpatch.patch import Patch
-from fairpatch.patch.apply import DECISION, RATIO
+from fairpatch.patch.apply import DECISION, RATIO, REASON
 from fairpatch.patch.apply import SCORE as PATCHED
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import EDGE
@@ -34,6 +34,7 @@ from fairpatch.patch.parts import (
     merge,
 )
 from fairpatch.patch.terms import LARGEST
+from fairpatch.patch.words import reason_lines
 from fairpatch.patched import PatchedModel
 
 SCORE = "fairpatch_base_score"
@@ -42,19 +43,24 @@ TOLERANCE = 1e-6
 """How far a graph's probability may be from numpy's."""
 
 
-def patch_graph(patch: Patch) -> Any:
-    """The patch alone: columns and the base model's probability in; ratio, score, decision out."""
+def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
+    """The patch alone: columns and the base model's probability in; ratio, score, decision out.
+
+    With reasons one more output: of each person one text a line of the card, empty where the line
+    did not push towards a change.
+    """
     graph = Graph(need("onnx", extra="onnx"))
     p = graph.input(SCORE, graph.onnx.TensorProto.DOUBLE)
     cutoff = graph.constant([patch.cutoff])
-    approved, denied = (graph.node(op, [p, cutoff]) for op in ("Greater", "Less"))
+    ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
+    approved, denied = (graph.node(op, [p, cutoff]) for op in ways)
     edges = [graph.constant([edge], scalar=True) for edge in (EDGE, 1 - EDGE)]
     f_logit = log_odds(graph, graph.node("Clip", [p, *edges]))
     f_logit = graph.node("Sub", [f_logit, graph.constant([float(logit(patch.cutoff))])])
-    return _patched(graph, patch, f_logit, approved, denied)
+    return _patched(graph, patch, f_logit, approved, denied, with_reason=with_reason)
 
 
-def merged_graph(model: PatchedModel, X: Any) -> Any:
+def merged_graph(model: PatchedModel, X: Any, *, with_reason: bool = False) -> Any:
     """The base model and the patch as one graph: columns in; ratio, score, decision out.
 
     The base model is a fitted classifier: scikit-learn's, a pipeline, or boosted trees. ``X``, some
@@ -62,10 +68,11 @@ def merged_graph(model: PatchedModel, X: Any) -> Any:
     not decide as the patched model does.
     """
     graph, patch = Graph(need("onnx", extra="onnx")), model.patch
-    f_logit = base_logits(graph, model.base.estimator, X, patch.cutoff)
+    f_logit = base_logits(graph, model.base, X)
     zero = graph.constant([0.0])
-    approved, denied = (graph.node(op, [f_logit, zero]) for op in ("Greater", "Less"))
-    made = _patched(graph, patch, f_logit, approved, denied)
+    ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
+    approved, denied = (graph.node(op, [f_logit, zero]) for op in ways)
+    made = _patched(graph, patch, f_logit, approved, denied, with_reason=with_reason)
     _check(made, model, X)
     return made
 
@@ -82,7 +89,9 @@ def _check(made: Any, model: PatchedModel, X: Any) -> None:
         )
 
 
-def _patched(graph: Graph, patch: Patch, f_logit: str, approved: str, denied: str) -> Any:
+def _patched(
+    graph: Graph, patch: Patch, f_logit: str, approved: str, denied: str, *, with_reason: bool
+) -> Any:
     """Put r, g and the decision behind f's."""
     double, boolean = graph.onnx.TensorProto.DOUBLE, graph.onnx.TensorProto.BOOL
     if patch.card is None:
@@ -94,7 +103,30 @@ def _patched(graph: Graph, patch: Patch, f_logit: str, approved: str, denied: st
         ratio = _card_ratio(graph, patch, patch.card, f_logit, approved)
     _decision(graph, patch, approved, denied, ratio)
     _score(graph, patch, f_logit, approved, ratio)
-    return graph.model({RATIO: double, PATCHED: double, DECISION: boolean}, _about(patch))
+    outputs = {RATIO: double, PATCHED: double, DECISION: boolean}
+    if with_reason:
+        _reasons(graph, patch, approved)
+        outputs[REASON] = graph.onnx.TensorProto.STRING
+    return graph.model(outputs, _about(patch))
+
+
+def _reasons(graph: Graph, patch: Patch, approved: str) -> None:
+    """One column a line: its words where it pushed towards a change that was made, else nothing."""
+    if patch.card is None or not patch.lines:
+        raise ValueError("only a card of points gives reasons in ONNX: it has lines, this has none")
+    zero, empty = graph.constant([0.0]), graph.text("")
+    after = DECISION if patch.decision.favourable else graph.node("Not", [DECISION])
+    changed, denied = graph.node("Xor", [approved, after]), graph.node("Not", [approved])
+    said = []
+    for line in reason_lines(patch):
+        points = _total(graph, merge([line.part]))
+        own = empty
+        for who, op, text in ((denied, "Greater", line.gives), (approved, "Less", line.takes)):
+            pushed = graph.node("And", [who, graph.node(op, [points, zero])])
+            pushed = graph.node("And", [changed, pushed])
+            own = graph.node("Where", [pushed, graph.text(text), own])
+        said.append(own)
+    graph.node("Concat", said, output=REASON, axis=1)
 
 
 def _total(graph: Graph, whole: Concept, start: float = 0.0) -> str:
@@ -157,18 +189,19 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
             values = np.array(["" if v is None else str(v) for v in known], object)
         feed[name] = values[:, None]
     names = [output.name for output in session.get_outputs()]
-    return {k: v[:, 0] for k, v in zip(names, session.run(names, feed), strict=True)}
+    found = dict(zip(names, session.run(names, feed), strict=True))
+    return {k: joined(v) if k == REASON else v[:, 0] for k, v in found.items()}
 
 
 def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> None:
     zero = graph.constant([0.0])
     kept, turned = (graph.node(op, [ratio, zero]) for op in ("Greater", "Less"))
     stay = graph.node("And", [approved, kept]) if may_demote(patch.direction) else approved
-    if not may_promote(patch.direction):
-        graph.node("Identity", [stay], output=DECISION)
-        return
-    promoted = graph.node("And", [denied, turned])
-    graph.node("Or", [stay, promoted], output=DECISION)
+    favoured = stay
+    if may_promote(patch.direction):
+        favoured = graph.node("Or", [stay, graph.node("And", [denied, turned])])
+    as_f = "Identity" if patch.decision.favourable else "Not"
+    graph.node(as_f, [favoured], output=DECISION)
 
 
 def _score(graph: Graph, patch: Patch, f_logit: str, approved: str, ratio: str) -> None:
@@ -206,7 +239,9 @@ def _ranges(graph: Graph, part: RangesWeight) -> str:
 
 
 def _category(graph: Graph, part: CategoryWeight) -> str:
-    """A missing category is the empty string: ONNX has no null."""
+    """A missing category is the empty string: ONNX has no null. Codes are numbers, as for f."""
+    if _coded(part):
+        return _codes(graph, part)
     x = graph.input(part.column, graph.onnx.TensorProto.STRING)
     weights = {str(entry.level): entry.weight for entry in part.levels}
     if weights.setdefault("", part.missing) != part.missing:
@@ -230,6 +265,23 @@ def _category(graph: Graph, part: CategoryWeight) -> str:
             "default", graph.onnx.TensorProto.DOUBLE, [1], [part.other]
         ),
     )  # fmt: skip
+
+
+def _coded(part: CategoryWeight) -> bool:
+    levels = [entry.level for entry in part.levels]
+    return bool(levels) and all(
+        isinstance(v, int | float) and not isinstance(v, bool) for v in levels
+    )
+
+
+def _codes(graph: Graph, part: CategoryWeight) -> str:
+    x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
+    found = graph.constant([part.other])
+    for entry in part.levels:
+        here = graph.node("Equal", [x, graph.constant([float(entry.level)])])
+        found = graph.node("Where", [here, graph.constant([entry.weight]), found])
+    known = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
+    return graph.node("Where", [known, found, graph.constant([part.missing])])
 
 
 def _about(patch: Patch) -> dict[str, str]:

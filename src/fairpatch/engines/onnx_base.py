@@ -10,14 +10,21 @@ import numpy as np
 from scipy.special import logit
 
 from fairpatch._extras import need
-from fairpatch.base import CLIP, gives_log_odds
+from fairpatch.base import CLIP, BaseModel, gives_log_odds
 from fairpatch.engines.onnx_graph import OPSET, Graph
 from fairpatch.engines.trees import LEAF, Trees, trees_of
 from fairpatch.patch.columns import Columns
 
 
-def base_logits(graph: Graph, model: Any, X: Any, cutoff: float) -> str:
-    """Add f to the graph; gives the name of f_logit, of shape (rows, 1)."""
+def base_logits(graph: Graph, base: BaseModel, X: Any) -> str:
+    """Add f to the graph; gives the name of its log-odds against the cut-off: (rows, 1)."""
+    if not base.of_first_class:
+        return _logits(graph, base.estimator, X, base.cutoff)
+    return graph.node("Neg", [_logits(graph, base.estimator, X, 1.0 - base.cutoff)])
+
+
+def _logits(graph: Graph, model: Any, X: Any, cutoff: float) -> str:
+    """Of the second class."""
     *before, final = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     columns = _columns(model, X)
     if before:

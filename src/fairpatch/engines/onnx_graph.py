@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
+from fairpatch.patch.words import BETWEEN
+
 OPSET, ML_OPSET = 17, 4  # LabelEncoder of doubles needs ai.onnx.ml 4
 
 
@@ -17,6 +21,11 @@ class Graph:
     def constant(self, values: list[float], *, scalar: bool = False) -> str:
         """Numbers that stand in the graph, as one row, or as a scalar."""
         return self._keep(self.tensor(values, shape=[] if scalar else [1, len(values)]))
+
+    def text(self, value: str) -> str:
+        """A text that stands in the graph."""
+        kind = self.onnx.TensorProto.STRING
+        return self._keep(self.onnx.helper.make_tensor("", kind, [1, 1], [value.encode()]))
 
     def whole(self, values: list[int]) -> str:
         """Whole numbers that stand in the graph: positions and axes."""
@@ -46,6 +55,10 @@ class Graph:
         self.nodes.append(self.onnx.helper.make_node(op, inputs, [name], **more))
         return name
 
+    def _width(self, kind: int) -> int | str:
+        """Texts are one column a line of the card, everything else is one column."""
+        return "lines" if kind == self.onnx.TensorProto.STRING else 1
+
     def model(self, outputs: dict[str, int], about: dict[str, str]) -> Any:
         """The finished model."""
         helper = self.onnx.helper
@@ -53,7 +66,10 @@ class Graph:
             self.nodes,
             "fairpatch",
             list(self.inputs.values()),
-            [helper.make_tensor_value_info(k, kind, ["rows", 1]) for k, kind in outputs.items()],
+            [
+                helper.make_tensor_value_info(k, kind, ["rows", self._width(kind)])
+                for k, kind in outputs.items()
+            ],
             self.constants,
         )
         model = helper.make_model(
@@ -66,3 +82,12 @@ class Graph:
         model.ir_version = 8
         helper.set_model_props(model, about)
         return model
+
+
+def joined(texts: Any) -> Any:
+    """Each person's texts as one, None where there is none.
+
+    >>> joined(np.array([["age", "", "job"], ["", "", ""]], object)).tolist()
+    ['age; job', None]
+    """
+    return np.array([BETWEEN.join(t for t in row if t) or None for row in texts], object)

@@ -28,7 +28,7 @@ def score(
 
     ``out``, a Parquet file to write, is needed for DuckDB; a Spark frame stays lazy.
     """
-    f = BaseModel(estimator)
+    f = estimator if isinstance(estimator, BaseModel) else BaseModel(estimator)
     if hasattr(table, "mapInArrow"):
         return _on_spark(table, f, columns, name)
     if out is None:

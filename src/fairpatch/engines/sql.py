@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 from fairpatch._extras import need
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply
+from fairpatch.patch.compare import figures, with_verdict
 
 Dialect = Literal["duckdb", "spark", "postgres", "bigquery", "snowflake", "trino"]
 DIALECTS: tuple[str, ...] = get_args(Dialect)
@@ -27,21 +28,10 @@ def sql(
     ``table`` may be qualified: schema.people, catalog.schema.people. Names and values are quoted by
     the dialect's own rules.
     """
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
-    ibis = need("ibis", extra="sql")
-    types: dict[str, str] = dict.fromkeys(keep, "string")
-    types |= {column.name: _type(patch, column) for column in patch.columns}
-    types[score] = NUMBER
-    *place, name = table.split(".")  # schema.people, catalog.schema.people
-    where = dict(zip(("database", "catalog"), reversed(place), strict=False))
-    unbound = ibis.table(types, name=name, **where)
+    unbound = _unbound(patch, score, table, keep)
     applied = apply(patch, unbound, score, with_score=with_score, with_reason=with_reason)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]
-    if dialect == "spark":
-        _ = ibis.pyspark  # registers the options that its compiler reads
-        dialect = "pyspark"  # type: ignore[assignment]
-    text = str(ibis.to_sql(applied.select(*wanted), dialect=dialect))
+    text = _text(applied.select(*wanted), dialect)
     lost = [n for n in (*keep, score, *(c.name for c in patch.columns)) if not _named(n, text)]
     if lost:
         raise ValueError(
@@ -49,6 +39,40 @@ def sql(
             "data the patch is learned from"
         )
     return text
+
+
+def check_sql(
+    patch: Patch, score: str, *, table: str = "people", dialect: Dialect = "duckdb"
+) -> str:
+    """The query that belongs to it: one row that says whether the table is like that of the fit.
+
+    ``verdict`` is "alike", "notice" or "refuse"; the figures beside it are those of
+    ``fairpatch.patch.compare``.
+    """
+    if patch.fingerprint is None:
+        raise ValueError("this patch has no fingerprint: it was learned by an older fairpatch")
+    found = figures(patch.fingerprint, _unbound(patch, score, table), score)
+    return _text(with_verdict(patch.fingerprint, found), dialect)
+
+
+def _unbound(patch: Patch, score: str, table: str, keep: tuple[str, ...] = ()) -> Any:
+    """A table of which only the names and types of columns are known."""
+    types: dict[str, str] = dict.fromkeys(keep, "string")
+    types |= {column.name: _type(patch, column) for column in patch.columns}
+    types[score] = NUMBER
+    *place, name = table.split(".")  # schema.people, catalog.schema.people
+    where = dict(zip(("database", "catalog"), reversed(place), strict=False))
+    return need("ibis", extra="sql").table(types, name=name, **where)
+
+
+def _text(table: Any, dialect: str) -> str:
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
+    ibis = need("ibis", extra="sql")
+    if dialect == "spark":
+        _ = ibis.pyspark  # registers the options that its compiler reads
+        dialect = "pyspark"
+    return str(ibis.to_sql(table, dialect=dialect))
 
 
 def _named(name: str, text: str) -> bool:

@@ -64,6 +64,7 @@ def trees_of(model: Any) -> Trees | None:
     """The trees of a boosted model; None of anything else."""
     readers = {
         "LGBMClassifier": _lightgbm,
+        "LightGbmFile": _lightgbm,
         "XGBClassifier": _xgboost,
         "HistGradientBoostingClassifier": _histogram,
     }

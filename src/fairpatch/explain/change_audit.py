@@ -82,8 +82,8 @@ def swap_set(counts: Counts) -> tuple[Swap, ...]:
     names = {
         (0, 1): "promoted",
         (1, 0): "demoted",
-        (1, 1): "kept at decision 1",
-        (0, 0): "kept at decision 0",
+        (1, 1): "left approved",
+        (0, 0): "left denied",
     }
     found = []
     for (f, g), what in names.items():

@@ -7,12 +7,15 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from fairpatch._arrays import Floats
+from fairpatch._arrays import Bools, Floats
 from fairpatch.explain.contributions import SURENESS, Contributions, contributions
 from fairpatch.explain.moves import Difference, Moves
 from fairpatch.measure.values import plain
+from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.words import shown
+from fairpatch.patch.parts import merge
+from fairpatch.patch.terms import activation
+from fairpatch.patch.words import reason_lines
 from fairpatch.patched import PatchedModel
 
 
@@ -30,6 +33,8 @@ class Reason:
     """The smallest difference found that would have kept f's decision."""
     each: float | None = None
     """Of a card: what one point adds to the ratio."""
+    lines: tuple[str, ...] = ()
+    """Of a card: its lines that pushed towards the change, as ``apply`` and SQL say them."""
 
     def __str__(self) -> str:
         text = f"{self.direction}: "
@@ -45,7 +50,7 @@ class Reason:
             )
             if sure:
                 text += f" ({_number(price)}, and {_number(sure)} for how sure f is)"
-            pushed = [f"{c} ({shown(round(v, 1))})" for c, v in points.items() if v * price > 0][:3]
+            pushed = list(self.lines)
         if pushed:
             text += f", pushed {'down ' if self.each is None else ''}by {', '.join(pushed)}"
         if self.keeps:
@@ -68,7 +73,20 @@ def reasons(
     held = Columns.of(X)
     values = {c.name: held.values(c) for c in patch.columns}
     each = np.broadcast_to(patch.effect(f)[0], len(f))
-    return [_reason(int(row), known, moves, values, f, float(each[row])) for row in wanted]
+    said = _lines(patch, X, f > 0)
+    return [
+        _reason(int(row), known, moves, values, f, float(each[row]), said[row]) for row in wanted
+    ]
+
+
+def _lines(patch: Patch, X: Any, approved: Bools) -> list[tuple[str, ...]]:
+    """Everybody's lines that push towards a change of f's decision."""
+    found: list[list[str]] = [[] for _ in approved]
+    for line in reason_lines(patch) if patch.card is not None else ():
+        points = activation(merge([line.part]), patch.columns, X)
+        for row in np.flatnonzero(np.where(approved, points < 0, points > 0)):
+            found[row].append(line.takes if approved[row] else line.gives)
+    return [tuple(lines) for lines in found]
 
 
 def with_difference(X: Any, row: int, differences: Sequence[Difference]) -> Any:
@@ -93,6 +111,7 @@ def _reason(
     values: dict[str, Any],
     f: Floats,
     each: float,
+    lines: tuple[str, ...],
 ) -> Reason:
     own = sorted(zip(known.columns, known.values[row], strict=True), key=lambda c: c[1])
     ratio = float(1 + known.baseline + known.values[row].sum())
@@ -105,6 +124,7 @@ def _reason(
         tuple((name, float(value)) for name, value in own),
         moves.smallest(here, ratio, each),
         each if moves.card else None,
+        lines,
     )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.candidates import train_candidates
 from fairpatch.choose.cards import aims_of, push_problem
-from fairpatch.choose.fit import Fitted, Push
+from fairpatch.choose.fit import Fitted
+from fairpatch.choose.learners import Push
 from fairpatch.data.rows import Rows
 from fairpatch.learn.adversarial.problem import Grid, Settings
 from fairpatch.learn.push.card import learn_points
@@ -65,7 +66,7 @@ def _card(patch: Patch, rows: Rows, drawn: Any, fitted: Fitted, _: int) -> Float
     if not isinstance(fitted.learner, Push) or fitted.target is None:
         raise ValueError("a card is learned again from the fit that made it: review with refits=0")
     rules = fitted.learner.rules
-    problem = push_problem(rows, fitted.encoder, patch.cutoff, rules)
+    problem = push_problem(rows, fitted.encoder, patch.decision, rules)
     some = problem.take(drawn)
     aims = aims_of(some, fitted.target)
     which = min(int(patch.provenance.settings.get("aim", 0)), len(aims) - 1)
@@ -91,7 +92,7 @@ def _game(patch: Patch, rows: Rows, drawn: Any, fitted: Fitted, seed: int) -> Fl
             random_state=seed,
         ),
         encoder=fitted.encoder,
-        cutoff=patch.cutoff,
+        decision=patch.decision,
         ratio_loss=own.get("ratio_loss", "uniform"),
     )
     return np.asarray(candidates.ratio(rows.X)[0])

@@ -5,12 +5,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import narwhals as nw
+import numpy as np
 
+from fairpatch._checks import same_people
+from fairpatch._hints import did_you_mean
 from fairpatch.base import BaseModel, Estimator
+from fairpatch.decision import Decision, decision_of
 from fairpatch.measure import quality
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.labels import classes_in, label_expr, positive_labels
 from fairpatch.measure.metric import METRICS
 from fairpatch.measure.rates import (
     base_rate,
@@ -20,6 +25,7 @@ from fairpatch.measure.rates import (
     true_positive_rate,
 )
 from fairpatch.measure.show import Table
+from fairpatch.roles import take_apart
 
 
 def audit(
@@ -28,6 +34,7 @@ def audit(
     *,
     sensitive_features: Any,
     estimator: Estimator,
+    decision: Decision | None = None,
     cutoff: float = 0.5,
     favourable: Literal[0, 1] = 1,
     sample_weight: Any = None,
@@ -42,16 +49,16 @@ def audit(
         What ``estimator`` reads. A table in an engine (DuckDB, PySpark, Ibis) is counted where it
         lies; then every other argument is a column's name.
     y : labels or column's name, optional
-        0 / 1 or boolean, may have gaps. Without labels only decision rates are compared.
+        Of two classes, may have gaps. Without labels only decision rates are compared.
     sensitive_features : frame, series, dict, array, or names of columns of X
         Used only to compare groups.
     estimator : fitted classifier, callable or str
         The base model f: see :class:`fairpatch.BaseModel`.
-    cutoff : float
-        f decides 1 where its probability is above this.
-    favourable : {1, 0}
-        The decision that is good for a person, and whose rates are compared. In COMPAS it is 0.
-    sample_weight : weights or column's name, optional
+    decision : Decision, optional
+        What f decides: its labels, which of them is good for a person, cut-off, weights and words.
+    cutoff, favourable, sample_weight : float, 1 or 0, weights or column's name, optional
+        The same one by one: f decides 1 where its probability is above the cut-off; the decision
+        that is good for a person, and whose rates are compared.
     confidence : float
         Level of every interval.
     min_count : int
@@ -61,25 +68,79 @@ def audit(
     -------
     Audit
     """
-    f = BaseModel(estimator, cutoff)
+    by_name = sample_weight if isinstance(sample_weight, str) else None
+    contract = decision_of(decision, cutoff=cutoff, favourable=favourable, weight=by_name)
     frame = nw.from_native(X, pass_through=True)
-    names = _column_names(frame, sensitive_features)
     if isinstance(frame, nw.LazyFrame):
-        counts = Counts.from_frame(
-            X,
-            decision=f.decision_expr(),
-            y=_name(y, "y"),
-            sensitive_features=names or _no_names(sensitive_features),
-            sample_weight=_name(sample_weight, "sample_weight"),
-        )
+        counts, found = _of_table(X, y, sensitive_features, estimator, contract)
     else:
+        given = take_apart(X, y, sensitive_features, contract, _read_by(estimator))
+        weight = sample_weight if given.weight is None else given.weight
+        same_people(X=given.X, y=given.y, sensitive_features=given.sensitive, sample_weight=weight)
+        labels = None if given.y is None else positive_labels(given.y, contract)
+        found = contract
+        if given.y is not None:
+            found = contract.named(classes_in(given.y, contract))
         counts = Counts.from_arrays(
-            decision=f.decisions(X),
-            y=_values(frame, y),
-            sensitive_features=frame.select(names).to_native() if names else sensitive_features,
-            sample_weight=_values(frame, sample_weight),
+            decision=BaseModel(estimator, decision=found).decisions(given.X),
+            y=labels,
+            sensitive_features=given.sensitive,
+            sample_weight=weight,
         )
-    return Audit(counts, favourable, cutoff, confidence, min_count)
+    _check_points_right(counts, found)
+    return Audit(counts, found, confidence, min_count)
+
+
+def _of_table(
+    X: Any, y: Any, sensitive_features: Any, f: Estimator, decision: Decision
+) -> tuple[Counts, Decision]:
+    """Counts of a table in an engine, and the contract with the labels that it has."""
+    label, y = None, _name(y, "y")
+    if y is not None:
+        classes, label = label_expr(X, y, decision.but(favourable=1))
+        decision = decision.named(classes)
+    names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+    columns = nw.from_native(X).collect_schema().names()
+    if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
+        raise ValueError(
+            "for a table in an engine, sensitive_features must be names of its columns; "
+            f"got {sensitive_features!r}"
+        )
+    for name in (*names, *([decision.weight] if decision.weight else [])):
+        if name not in columns:
+            raise ValueError(
+                f"for a table in an engine, sensitive_features must be names of its columns; there "
+                f"is no {name!r}" + did_you_mean(name, columns)
+            )
+    counts = Counts.from_frame(
+        X,
+        decision=BaseModel(f, decision=decision).decision_expr(),
+        y=label,
+        sensitive_features=names,
+        sample_weight=decision.weight,
+    )
+    return counts, decision
+
+
+def _read_by(f: Estimator) -> list[str] | None:
+    return BaseModel(f).columns
+
+
+def _check_points_right(counts: Counts, decision: Decision) -> None:
+    """Refuse a model that decides 1 far more often for the negative label than for the positive."""
+    n = counts.n.sum((0, 3)).astype(float)  # by label and decision of f
+    if n[:2].sum(1).min() < MIN_PEOPLE:
+        return
+    rate = n[:2, 1] / n[:2].sum(1)
+    error = float(np.sqrt((rate * (1 - rate) / n[:2].sum(1)).sum()))
+    if rate[1] - rate[0] > -max(0.1, 5 * error):
+        return
+    negative, positive = decision.outcomes
+    raise ValueError(
+        f"the score points against its label: {rate[1]:.0%} of those with {positive} are above the "
+        f"cut-off, and {rate[0]:.0%} of those with {negative}. Is it the probability of "
+        f"{negative}? Then say so: Decision(positive={decision.negative!r})"
+    )
 
 
 @dataclass(frozen=True)
@@ -142,14 +203,19 @@ class Audit:
     """
 
     counts: Counts
-    favourable: Literal[0, 1]
-    cutoff: float
+    decision: Decision
     confidence: float
     min_count: int
 
-    def __post_init__(self) -> None:
-        if self.favourable not in (0, 1):
-            raise ValueError(f"favourable must be 1 or 0, got {self.favourable!r}")
+    @property
+    def favourable(self) -> int:
+        """The decision that is good for a person."""
+        return self.decision.favourable
+
+    @property
+    def cutoff(self) -> float:
+        """Decision 1 is a score above this."""
+        return self.decision.cutoff
 
     @property
     def comparisons(self) -> dict[str, GroupComparison]:
@@ -215,7 +281,7 @@ class Audit:
         return "".join(table.html() for table in self._tables())
 
     def _tables(self) -> Iterator[Table]:
-        outcome = f"decision {self.favourable}"
+        outcome = self.decision.favoured
         level = f"{self.confidence:.0%} interval"
         yield Table(
             f"Audit of {self.counts.total:,} people; 1 is decided above {self.cutoff:g}; "
@@ -228,17 +294,21 @@ class Audit:
             ],
         )
         for comparison in self.comparisons.values():
-            yield _group_table(comparison, self.favourable)
+            yield _group_table(comparison, self.decision)
             metrics = comparison.metrics
             yield Table(
                 f"Between the groups of {comparison.name}",
-                ["", "value", level],
-                [_metric_row(m.title, metrics[m.key]) for m in METRICS],
+                ["", "value", level, "lowest and highest"],
+                [
+                    [*_metric_row(m.title, found), " / ".join(found.between or ())]
+                    for m in METRICS
+                    for found in [metrics[m.key]]
+                ],
                 _notes(metrics),
             )
 
 
-def _group_table(comparison: GroupComparison, favourable: int) -> Table:
+def _group_table(comparison: GroupComparison, decision: Decision) -> Table:
     rates = ("base_rate", "selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
     rows = [
         [
@@ -248,10 +318,11 @@ def _group_table(comparison: GroupComparison, favourable: int) -> Table:
         ]
         for g in comparison.groups
     ]
-    notes = [
-        f"TPR and FPR: share that gets decision {favourable} of those with y = {favourable}, "
-        f"and of those with y = {1 - favourable}."
-    ]
+    favoured = f"gets decision {decision.favourable}"
+    if "approved" in decision.model_fields_set:
+        favoured = f"is {decision.approved}"
+    good, bad = decision.good_outcome, decision.bad_outcome
+    notes = [f"TPR and FPR: share that {favoured} of those with {good}, and of those with {bad}."]
     if comparison.n_hidden:
         few = comparison.n_hidden
         notes.append(
@@ -260,7 +331,7 @@ def _group_table(comparison: GroupComparison, favourable: int) -> Table:
         )
     if comparison.counts.known().total < comparison.counts.total:
         notes.append(f"People with {comparison.name} missing are not compared.")
-    header = ["people", f"y = {favourable}", f"decision {favourable}", "TPR", "FPR", "accuracy"]
+    header = ["people", good, decision.favoured, "TPR", "FPR", "accuracy"]
     return Table(f"By {comparison.name}", ["group", *header], rows, notes)
 
 
@@ -281,40 +352,10 @@ def _plain(estimate: Estimate) -> dict[str, Any]:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
-def _column_names(frame: Any, sensitive_features: Any) -> list[str] | None:
-    """The columns of X that are named, if sensitive_features are names."""
-    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        return None
-    columns = frame.collect_schema().names()
-    if isinstance(sensitive_features, str):
-        sensitive_features = [sensitive_features]
-    if not isinstance(sensitive_features, Sequence) or not all(
-        isinstance(name, str) and name in columns for name in sensitive_features
-    ):
-        return None
-    return list(sensitive_features)
-
-
-def _no_names(sensitive_features: Any) -> list[str]:
-    raise ValueError(
-        "for a table in an engine, sensitive_features must be names of its columns; "
-        f"got {sensitive_features!r}"
-    )
-
-
 def _name(column: Any, argument: str) -> str | None:
     if column is not None and not isinstance(column, str):
         raise ValueError(
             f"for a table in an engine, {argument} must be the name of one of its columns; "
             f"got {type(column).__name__}"
         )
-    return column
-
-
-def _values(frame: Any, column: Any) -> Any:
-    """A column given by name, or the values themselves."""
-    if isinstance(column, str):
-        if not isinstance(frame, nw.DataFrame) or column not in frame.columns:
-            raise KeyError(f"no column {column!r} in X")
-        return frame[column].to_numpy()
     return column

@@ -109,7 +109,7 @@ class Counts:
         *,
         decision: str | nw.Expr,
         sensitive_features: str | Sequence[str],
-        y: str | None = None,
+        y: str | nw.Expr | None = None,
         new_decision: str | nw.Expr | None = None,
         sample_weight: str | None = None,
     ) -> Self:
@@ -133,13 +133,14 @@ class Counts:
         decision: str | nw.Expr,
         new_decisions: Sequence[nw.Expr],
         sensitive_features: Sequence[str],
-        y: str | None = None,
+        y: str | nw.Expr | None = None,
+        sample_weight: str | None = None,
     ) -> list[Self]:
         """The same for several g at once: one GROUP BY of all their decisions, one scan."""
         features = tuple(sensitive_features)
         each = {f"g{i}": g for i, g in enumerate(new_decisions)}
         given = {"f": decision, **each, **({} if y is None else {"y": y})}
-        rows = list(_group_by(frame, features, given))
+        rows = list(_group_by(frame, features, given, sample_weight))
         return [
             cls._from_rows(features, ({**row, f"{_OWN}g": row[f"{_OWN}{g}"]} for row in rows))
             for g in each

@@ -1,6 +1,6 @@
 """A measured number with its interval, or the reason why there is none."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     reason: str | None = None
+    between: tuple[str, str] | None = field(default=None, compare=False, repr=False)
+    """The groups that the value hangs on: of the lowest rate and of the highest."""
 
     @classmethod
     def undefined(cls, reason: str) -> "Estimate":
@@ -30,6 +32,15 @@ class Estimate:
     def defined(self) -> bool:
         """Whether there is a value."""
         return self.value is not None
+
+    @property
+    def groups(self) -> str:
+        """The groups that the value hangs on, in words; nothing where they are not named.
+
+        >>> Estimate(0.8, between=("f", "m")).groups
+        ' (f against m)'
+        """
+        return "" if self.between is None else f" ({self.between[0]} against {self.between[1]})"
 
     def __float__(self) -> float:
         if self.value is None:

@@ -21,6 +21,7 @@ from fairpatch.measure.changes import change_rate
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.judge import (
     Judgement,
     judge_ceiling,
@@ -147,7 +148,16 @@ class Metric:
         if self.how == "ratio" and not k.any():
             return Estimate.undefined("no group gets outcome 1, so the ratio is 0 / 0")
         limits = intervals.ratio if self.how == "ratio" else intervals.gap
-        return Estimate(float(self._apart((k / n)[None])[0]), *limits(k, n, confidence, method))
+        low, high = int((k / n).argmin()), int((k / n).argmax())
+        few = f"a group of fewer than {MIN_PEOPLE}"
+        lowest, highest = (
+            few if too_few(counts.sizes[g]) else counts.group_names[g] for g in (low, high)
+        )
+        return Estimate(
+            float(self._apart((k / n)[None])[0]),
+            *limits(k, n, confidence, method),
+            between=None if low == high else (lowest, highest),
+        )
 
     def along(self, steps: Steps) -> Floats:
         """Its value at every step of a dial; NaN where it is undefined."""

@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch._hints import did_you_mean
 from fairpatch.patch.expressions import (
     bounded_expr,
     decision_expr,
@@ -30,7 +31,8 @@ def apply(
     """The table with four more columns: ratio, patched score and decision, and whether it changes.
 
     Of a card also the points, before the ratio. With reasons one more: for a changed decision, the
-    concept that pushed most towards it.
+    lines of the card (or the concept of the paper's ratio) that pushed towards it. The decision is
+    1 or 0 as f's is: of a model that predicts harm, 0 is the favourable one.
 
     ``score`` names the column of the base model's probability. Lazy tables stay lazy. The decision
     is null where the score is missing or not a probability.
@@ -45,7 +47,7 @@ def apply(
     [True, False, True]
     """
     frame = nw.from_native(table)
-    _check(patch, frame, score)
+    check_columns(patch, frame, score)
     r = nw.col(RATIO)
     if patch.card is None:
         frame = frame.with_columns(unbounded_expr(patch).alias(RATIO))
@@ -76,7 +78,7 @@ def with_decisions(
     with_reason: bool = False,
 ) -> Any:
     """The same columns for a frame in memory whose decisions have been worked out already."""
-    _check(patch, frame)
+    check_columns(patch, frame)
     columns: dict[str, Any] = {} if patch.card is None else {POINTS: patch.points(frame)}
     columns |= {RATIO: ratio, SCORE: score, DECISION: after, CHANGED: before != after}
     backend = nw.get_native_namespace(frame)
@@ -92,12 +94,14 @@ def with_decisions(
 def _finished(patch: Patch, frame: Any, *, with_reason: bool) -> Any:
     """The frame as the caller had it, with the reason of each change where that is asked for."""
     if with_reason:
-        reason = reason_expr(patch, approved=~nw.col(DECISION))  # before the change
+        before = ~nw.col(DECISION)  # f's, where it changed
+        reason = reason_expr(patch, approved=before if patch.decision.favourable else ~before)
         frame = frame.with_columns(nw.when(nw.col(CHANGED)).then(reason).alias(REASON))
     return frame.to_native()
 
 
-def _check(patch: Patch, frame: Any, score: str | None = None) -> None:
+def check_columns(patch: Patch, frame: Any, score: str | None = None) -> None:
+    """Say which columns are missing, and which would be written over."""
     names = list(frame.collect_schema().names())
     missing = [c.name for c in patch.columns if c.name not in names]
     if score is not None and score not in names:
@@ -105,7 +109,7 @@ def _check(patch: Patch, frame: Any, score: str | None = None) -> None:
     if missing:
         raise ValueError(
             f"the table has no column {', '.join(map(repr, missing))}, which the patch needs; its "
-            f"columns are {', '.join(map(repr, names[:50]))}"
+            f"columns are {', '.join(map(repr, names[:50]))}" + did_you_mean(missing[0], names)
         )
     taken = [name for name in OWN if name in names]
     if taken:

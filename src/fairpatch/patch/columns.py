@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch._hints import hint
 from fairpatch.measure.values import Value, factorize, plain
 from fairpatch.patch.parts import Column, Kind
 
@@ -44,19 +45,31 @@ class Columns:
             return list(self.frame.columns)
         return [f"x{j}" for j in range(self.array.shape[1])]
 
-    def described(self, exclude: Collection[str] = ()) -> list[Column]:
-        """The columns with their kinds; a kind that cannot be read is refused with advice.
+    def described(
+        self,
+        exclude: Collection[str] = (),
+        categories: Collection[str] = (),
+        *,
+        strict: bool = False,
+    ) -> list[Column]:
+        """The columns with their kinds; dates and the like are left out, or refused with advice.
 
-        Those that are excluded may be of any kind.
+        Those that are excluded may be of any kind. ``categories`` are numbers that are codes.
         """
-        if self.array is not None:
-            found = [Column(name=n, kind="number", position=j) for j, n in enumerate(self.names)]
-            return [column for column in found if column.name not in exclude]
-        return [
-            Column(name=n, kind=_kind(n, self.frame[n].dtype))
-            for n in self.names
-            if n not in exclude
-        ]
+        found = []
+        for j, name in enumerate(self.names):
+            if name in exclude:
+                continue
+            kind: Kind = "category" if name in categories else "number"
+            if self.array is not None:
+                found.append(Column(name=name, kind=kind, position=j))
+                continue
+            dtype = self.frame[name].dtype
+            if not strict and not _readable(dtype):
+                continue
+            own = _kind(name, dtype)
+            found.append(Column(name=name, kind="category" if name in categories else own))
+        return found
 
     def values(self, column: Column) -> NDArray[Any]:
         """One column: float64 with NaN for a gap, or plain values with None."""
@@ -65,7 +78,8 @@ class Columns:
                 raise TypeError(
                     f"this patch reads {column.name!r} by name: give it a frame, not an array"
                 )
-            return self.array[:, column.position].astype(np.float64)
+            own = self.array[:, column.position]
+            return own.astype(np.float64) if column.kind == "number" else own.astype(object)
         if column.name not in self.frame.columns:
             raise KeyError(f"X has no column {column.name!r}, which the patch reads")
         series = self.frame[column.name]
@@ -83,18 +97,34 @@ class Columns:
         return factorize(self.values(column))
 
 
+def _readable(dtype: Any) -> bool:
+    return _is_number(dtype) or _is_category(dtype)
+
+
+def _is_number(dtype: Any) -> bool:
+    return bool(dtype.is_numeric() or dtype == nw.Boolean)
+
+
+def _is_category(dtype: Any) -> bool:
+    texts = (nw.String, nw.Categorical, nw.Enum, nw.Object)
+    return dtype in texts or isinstance(dtype, nw.Enum)
+
+
 def _kind(name: str, dtype: Any) -> Kind:
-    if dtype.is_numeric() or dtype == nw.Boolean:
+    if _is_number(dtype):
         return "number"
-    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object) or isinstance(dtype, nw.Enum):
+    if _is_category(dtype):
         return "category"
+    instead = hint(
+        f"keep it from the patch, exclude=[{name!r}]", f"keep it from the patch, --exclude {name}"
+    )
     if dtype.is_temporal():
         raise TypeError(
             f"column {name!r} is a date or time ({dtype}), which a patch cannot weigh. Turn it "
             "into a number that means something, such as age in years or days since a fixed day, "
-            "or put it into exclude"
+            f"or {instead}"
         )
     raise TypeError(
         f"column {name!r} has the type {dtype}; a patch reads numbers, booleans and strings. "
-        "Convert it or put it into exclude"
+        f"Convert it, or {instead}"
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from fairpatch import _checks as check
+from fairpatch._hints import did_you_mean
 from fairpatch.patch.lines import MOST_LEVELS, Line, is_any_of, lines_of, said_by_weight
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import CategoryWeight, Column, Concept, LevelWeight, Provenance
@@ -31,7 +31,7 @@ def edit(
     known = {line.name: line for line in patch.lines}
     for name in wanted:
         if name not in known:
-            hint = check.did_you_mean(name, list(known))
+            hint = did_you_mean(name, list(known))
             raise ValueError(f"the card has no line {name!r}{hint}; it has: {'; '.join(known)}")
     columns = {column.name: column for column in patch.columns}
     concepts = [_edited(concept, columns, wanted) for concept in patch.concepts]

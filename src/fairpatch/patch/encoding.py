@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats
+from fairpatch._hints import did_you_mean
 from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.values import Value, factorize
 from fairpatch.patch.columns import Columns
@@ -43,14 +44,29 @@ class Encoder:
     features: tuple[Feature, ...]
 
     @classmethod
-    def fit(cls, X: Any, *, exclude: Collection[str] = ()) -> "Encoder":
-        """Learn the encoding of every column of X that is not excluded."""
+    def fit(
+        cls,
+        X: Any,
+        *,
+        exclude: Collection[str] = (),
+        categories: Collection[str] = (),
+        strict: bool = True,
+    ) -> "Encoder":
+        """Learn the encoding of every column of X that is not excluded.
+
+        ``categories`` are columns of numbers that are codes, and not more or less of something. Of
+        a kind that cannot be read, a column is refused; or left out, where that is not ``strict``.
+        """
         held = Columns.of(X)
-        unknown = sorted(set(exclude) - set(held.names))
-        if unknown:
-            raise ValueError(f"exclude names columns that X does not have: {unknown}")
+        for what, named in (("exclude", exclude), ("categories", categories)):
+            unknown = sorted(set(named) - set(held.names))
+            if unknown:
+                raise ValueError(
+                    f"{what} names columns that X does not have: {unknown}"
+                    + did_you_mean(unknown[0], held.names)
+                )
         features: list[Feature] = []
-        for column in held.described(exclude):
+        for column in held.described(exclude, categories, strict=strict):
             features += _features(column, held.values(column))
         if not features:
             raise ValueError(

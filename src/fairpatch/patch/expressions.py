@@ -19,6 +19,7 @@ from fairpatch.patch.parts import (
     merge,
 )
 from fairpatch.patch.terms import LARGEST
+from fairpatch.patch.words import BETWEEN, ReasonLine, reason_lines
 
 EDGE = 1e-6
 """Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
@@ -55,7 +56,8 @@ def unbounded_expr(
     points = points_expr(patch) if points is None else points
     t, k = patch.cutoff, patch.strength * NUDGE / patch.card.price
     p = nw.col(score).cast(nw.Float64)
-    each = nw.when(p > t).then(nw.lit(k)).otherwise(nw.lit(-k))
+    up, down = (k, -k) if patch.decision.favourable else (-k, k)
+    each = nw.when(p > t).then(nw.lit(up)).otherwise(nw.lit(down))
     sure = (_inside(score) - t).abs() * (k * patch.card.sureness / max(t, 1 - t))
     return points * each + sure + 1.0
 
@@ -67,20 +69,33 @@ def bounded_expr(ratio: nw.Expr) -> nw.Expr:
 
 
 def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
-    """The patched decision, over a table whose column ``score`` holds f's probability.
+    """The patched decision, 1 or 0 as f's, over a table whose column ``score`` has f's probability.
 
     Null where the score is missing or not a probability. ``ratio`` where it is a column already.
     """
     p = nw.col(score).cast(nw.Float64)
     r = unbounded_expr(patch, score) if ratio is None else ratio
-    # r (p - t) > 0: approved and r > 0, or denied and r < 0. One product, so that an engine works
-    # the ratio out once; its sign is exact.
+    # r (p - t) > 0: decision 1 and r > 0, or decision 0 and r < 0. One product, so that an engine
+    # works the ratio out once; its sign is exact.
     decided = r * (p - patch.cutoff) > 0.0
-    if not may_demote(patch.direction):
-        decided = decided | (p > patch.cutoff)
-    if not may_promote(patch.direction):
-        decided = decided & (p > patch.cutoff)
+    if not patch.decision.favourable:  # an r of 0 takes the favourable decision, 0, away
+        decided = ~(r * (p - patch.cutoff) < 0.0)
+        at_the_edge = nw.when(p == patch.cutoff).then(r <= 0.0)  # f decides 0 there
+        decided = at_the_edge.otherwise(decided)
+    above, may_fall, may_rise = p > patch.cutoff, may_demote, may_promote
+    if not patch.decision.favourable:
+        may_fall, may_rise = may_promote, may_demote
+    if not may_fall(patch.direction):
+        decided = decided | above
+    if not may_rise(patch.direction):
+        decided = decided & above
     return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(decided)
+
+
+def favour_expr(patch: Patch, score: str) -> nw.Expr:
+    """Whether the patched decision is the favourable one; null as the decision."""
+    decided = decision_expr(patch, score)
+    return decided if patch.decision.favourable else ~decided
 
 
 def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
@@ -96,30 +111,42 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     if patch.cutoff != 0.5:
         odds = odds * nw.lit(patch.cutoff / (1 - patch.cutoff)) ** (r - 1.0)
     g = 1.0 / (odds + 1.0)
+    approved = p > patch.cutoff if patch.decision.favourable else p <= patch.cutoff
     if not may_demote(patch.direction):
-        g = nw.when(p > patch.cutoff).then(p).otherwise(g)
+        g = nw.when(approved).then(p).otherwise(g)
     if not may_promote(patch.direction):
-        g = nw.when(p <= patch.cutoff).then(p).otherwise(g)
+        g = nw.when(~approved).then(p).otherwise(g)
     return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(g)
 
 
 def reason_expr(patch: Patch, approved: nw.Expr) -> nw.Expr:
-    """The name of the concept that pushes hardest towards the change; ``approved`` by f.
+    """Why a decision changes, in words; ``approved`` says whether f favoured the person.
 
-    Of the paper's ratio: the concept that pushes r down most. r - 1 = strength * (offset + sum_j
-    v_j c_j), and every c_j has mean 0 on the training rows: so v_j c_j is what concept j adds for
-    this person beyond the average one. Of a card: the concept with the most points for a person
-    whom f denies, with the fewest for one whom it approves.
+    Of a card: its lines that pushed towards the change, as the card prints them. Of the paper's
+    ratio: the name of the concept that pushes r down most. r - 1 = strength * (offset + sum_j v_j
+    c_j), and every c_j has mean 0 on the training rows: so v_j c_j is what concept j adds for this
+    person beyond the average one.
     """
-    pushes = [_sum(merge([concept])) for concept in patch.concepts]
     if patch.card is not None:
-        pushes = [nw.when(approved).then(own).otherwise(-own) for own in pushes]
+        said = [_said_expr(line, approved) for line in reason_lines(patch)]
+        if not said:
+            return nw.lit(None, nw.String)
+        return nw.concat_str(said, separator="").str.slice(len(BETWEEN))
+    pushes = [_sum(merge([concept])) for concept in patch.concepts]
     found = nw.lit(None, nw.String)
     for concept, own in reversed([*zip(patch.concepts, pushes, strict=True)]):
         others = [own <= other for other in pushes if other is not own]
         first = reduce(lambda a, b: a & b, others, own < 0)
         found = nw.when(first).then(nw.lit(concept.name)).otherwise(found)
     return found
+
+
+def _said_expr(line: ReasonLine, approved: nw.Expr) -> nw.Expr:
+    """What is said of a line: nothing where it did not push. No null, which some engines spread."""
+    points = _sum(merge([line.part]))
+    takes = nw.when(approved & (points < 0.0)).then(nw.lit(BETWEEN + line.takes))
+    gives = nw.when(~approved & (points > 0.0)).then(nw.lit(BETWEEN + line.gives))
+    return takes.otherwise(gives.otherwise(nw.lit("")))
 
 
 def _inside(score: str) -> nw.Expr:

@@ -1,9 +1,19 @@
 """The lines of a card: who gets how many points. What people read, strike and change."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import floor, log10
+from typing import Any
 
-from fairpatch.patch.parts import CategoryWeight, Column, Concept, Level, NumberWeight, Range
+from fairpatch.patch.parts import (
+    CategoryWeight,
+    Column,
+    Concept,
+    Level,
+    LevelWeight,
+    NumberWeight,
+    Range,
+    RangesWeight,
+)
 
 MOST_LEVELS = 8
 """Levels that one line names, at most."""
@@ -20,6 +30,8 @@ class Line:
     points: float
     slope: bool = False
     """Whether the points are for each unit of a number."""
+    part: Concept = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    """The line alone: what it adds for each person."""
 
     @property
     def name(self) -> str:
@@ -33,26 +45,40 @@ def lines_of(concept: Concept, columns: dict[str, Column]) -> list[Line]:
     for number in concept.numbers:
         found += [*_slope(concept, number, columns[number.column])]
     for part in concept.ranges:
-        called = _called(columns[part.column])
-        found += [
-            Line(concept.name, called, _range(r), concept.weight * r.weight) for r in part.ranges
-        ]
-        found += [*_missing(concept, called, part.missing)]
+        for r in part.ranges:
+            own = RangesWeight(column=part.column, ranges=(r,))
+            found.append(_line(concept, columns[part.column], _range(r), r.weight, ranges=(own,)))
+        found += _missing(concept, columns[part.column], part.missing)
     for category in concept.categories:
         found += [*_levels(concept, category, columns[category.column])]
     return found
+
+
+def _line(
+    concept: Concept, column: Column, where: str, weight: float, *, slope: bool = False, **part: Any
+) -> Line:
+    alone = Concept(name=concept.name, weight=concept.weight, intercept=0.0, **part)
+    return Line(concept.name, _called(column), where, concept.weight * weight, slope, alone)
 
 
 def _slope(concept: Concept, number: NumberWeight, column: Column) -> list[Line]:
     each = concept.weight * number.coefficient
     unit = unit_of(each)
     where = f"for each {unit:g} above {number.around:g}"
-    own = [Line(concept.name, _called(column), where, each * unit, slope=True)] if each else []
-    return [*own, *_missing(concept, _called(column), number.missing)]
+    alone = (number.model_copy(update={"missing": 0.0}),)
+    own = (
+        [_line(concept, column, where, number.coefficient * unit, slope=True, numbers=alone)]
+        if each
+        else []
+    )
+    return [*own, *_missing(concept, column, number.missing)]
 
 
-def _missing(concept: Concept, called: str, weight: float) -> list[Line]:
-    return [Line(concept.name, called, MISSING, concept.weight * weight)] if weight else []
+def _missing(concept: Concept, column: Column, weight: float) -> list[Line]:
+    if not weight:
+        return []
+    alone = NumberWeight(column=column.name, coefficient=0.0, missing=weight)
+    return [_line(concept, column, MISSING, weight, numbers=(alone,))]
 
 
 def _levels(concept: Concept, category: CategoryWeight, column: Column) -> list[Line]:
@@ -61,10 +87,19 @@ def _levels(concept: Concept, category: CategoryWeight, column: Column) -> list[
     for weight, levels in said_by_weight(category, column).items():
         said = list(levels)
         for k in range(0, len(said), MOST_LEVELS):
-            where = is_any_of(said[k : k + MOST_LEVELS])
-            found.append(Line(concept.name, _called(column), where, concept.weight * weight))
-    other = concept.weight * category.other
-    return [*found, *([Line(concept.name, _called(column), OTHER, other)] if other else [])]
+            named = said[k : k + MOST_LEVELS]
+            members = [level for word in named for level in levels[word]]
+            alone = CategoryWeight(
+                column=category.column,
+                levels=tuple(LevelWeight(level=m, weight=weight) for m in members if m is not None),
+                missing=weight if None in members else 0.0,
+            )
+            found.append(_line(concept, column, is_any_of(named), weight, categories=(alone,)))
+    if not category.other:
+        return found
+    listed = tuple(e.model_copy(update={"weight": 0.0}) for e in category.levels)
+    rest = category.model_copy(update={"levels": listed, "missing": 0.0})
+    return [*found, _line(concept, column, OTHER, category.other, categories=(rest,))]
 
 
 def said_by_weight(

@@ -6,9 +6,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
-CURRENT = 2
+CURRENT = 3
 STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: lambda data: data,  # cards and ranges are new; without them everything is as before
+    2: lambda data: data,  # a cut-off alone is read as the decision that it was
 }
 """By version: what makes of a file of that version one of the next."""
 

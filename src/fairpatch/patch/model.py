@@ -10,7 +10,9 @@ side of its cut-off f is (d = 1 where f denies, -1 where it approves) and how su
     r(x) = 1 + strength * points(x)
     r(x) = 1 + strength * (sureness * m(x) - d(x) * points(x)) / price,   kept within -1 and 1
 
-A decision changes exactly where r < 0, or r = 0 and f approves; at f_logit = 0 nothing changes. On
+A decision changes exactly where r < 0, or r = 0 and f approves; at f_logit = 0 nothing changes. To
+approve is the favourable decision: of a model that predicts harm it is decision 0, and f_logit is
+the log-odds of being spared (see ``fairpatch.decision``). On
 a card most people have r = 1: their scores stay as they are.
 Reading a patch executes nothing: it is data, checked against a schema.
 """
@@ -22,7 +24,10 @@ from pydantic import Field, model_validator
 from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch._hints import did_you_mean
+from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, untouched
+from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.lines import Line, lines_of
 from fairpatch.patch.parts import Card, Column, Concept, Number, Part, Provenance, merge
 from fairpatch.patch.terms import activation
@@ -53,7 +58,7 @@ class Patch(Part):
     """
 
     format: Literal["fairpatch.patch"] = "fairpatch.patch"
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     columns: tuple[Column, ...]
     concepts: tuple[Concept, ...]
     card: Card | None = None
@@ -61,9 +66,30 @@ class Patch(Part):
     offset: Number = 0.0
     """What everybody has to begin with."""
     strength: Annotated[Number, Field(ge=0.0)] = 1.0
-    cutoff: Annotated[Number, Field(gt=0.0, lt=1.0)] = 0.5
+    decision: Decision = Decision()
+    """What f decides, for which the patch was learned."""
     direction: Direction = "both"
+    reason_codes: dict[str, str] = Field(default_factory=dict)
+    """By the name of a line: what stands for it where reasons are given."""
     provenance: Provenance = Provenance()
+    fingerprint: Fingerprint | None = None
+    """What f's scores and the columns looked like: tells whether they still do."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cutoff_is_the_decision(cls, data: Any) -> Any:
+        """A cut-off alone, as up to version 2, is a decision that is said in short."""
+        if not isinstance(data, dict) or "cutoff" not in data:
+            return data
+        if "decision" in data:
+            raise ValueError("give the cut-off in the decision alone")
+        return {**{k: v for k, v in data.items() if k != "cutoff"},
+                "decision": {"cutoff": data["cutoff"]}}  # fmt: skip
+
+    @property
+    def cutoff(self) -> float:
+        """Decision 1 is a score above this."""
+        return self.decision.cutoff
 
     @model_validator(mode="after")
     def _columns_are_declared(self) -> Self:
@@ -94,6 +120,17 @@ class Patch(Part):
             raise ValueError(f"there is no concept {unknown}; the patch has {known}")
         renamed = [c.model_copy(update={"name": names.get(c.name, c.name)}) for c in self.concepts]
         return type(self).model_validate({**dict(self), "concepts": renamed})
+
+    def with_reason_codes(self, codes: dict[str, str]) -> Self:
+        """The same card with codes for its lines: {"age 45 and above": "R07"}."""
+        known = [line.name for line in self.lines]
+        for name in codes:
+            if name not in known:
+                raise ValueError(
+                    f"there is no line {name!r}; the card has {', '.join(map(repr, known))}"
+                    + did_you_mean(name, known)
+                )
+        return self.model_copy(update={"reason_codes": {**self.reason_codes, **codes}})
 
     @property
     def lines(self) -> list[Line]:
@@ -127,7 +164,7 @@ class Patch(Part):
             raise ValueError("a card knows how sure f is: give the ratio f's log-odds, f_logit")
         f = np.asarray(f_logit, np.float64)
         k = self.strength * NUDGE / self.card.price
-        return np.where(f > 0, k, -k), k * self.card.sureness * sureness(f, self.cutoff)
+        return np.where(f > 0, k, -k), k * self.card.sureness * sureness(f, self.decision.bar)
 
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the cut-off; r = 1 where the direction says so."""
@@ -135,14 +172,17 @@ class Patch(Part):
         return np.where(untouched(self.direction, f > 0), f, self.ratio(X, f) * f)
 
     def decide(self, X: Any, f_logit: Any) -> Bools:
-        """f's decision, reversed where r says so. No logarithm and no product, so no rounding."""
+        """Whether a person is approved: f's decision, reversed where r says so.
+
+        No logarithm and no product, so no rounding.
+        """
         f = np.asarray(f_logit, np.float64)
         r = self.ratio(X, f)
         patched = np.where(f > 0, r > 0, (f < 0) & (r < 0))
         return np.where(untouched(self.direction, f > 0), f > 0, patched)
 
 
-def sureness(f_logit: Floats, cutoff: float) -> Floats:
+def sureness(f_logit: Floats, bar: float) -> Floats:
     """m: how far f's probability is from its cut-off, 0 there and 1 where it is farthest."""
-    p = expit(f_logit + logit(cutoff))
-    return np.asarray(np.abs(p - cutoff) / max(cutoff, 1 - cutoff))
+    p = expit(f_logit + logit(bar))
+    return np.asarray(np.abs(p - bar) / max(bar, 1 - bar))

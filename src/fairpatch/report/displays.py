@@ -174,11 +174,13 @@ class DialDisplay:
 
 @dataclass(eq=False)
 class RatesDisplay:
-    """Rate of decision 1 of each group before and after."""
+    """Rate of the favourable decision of each group before and after."""
 
     groups: Sequence[str]
     before: Sequence[float]
     after: Sequence[float]
+    of: str = "decision 1"
+    """What people call the favourable decision."""
     ax_: Any = None
 
     def plot(self, ax: Any = None) -> "RatesDisplay":
@@ -194,7 +196,7 @@ class RatesDisplay:
         ax.set_ylim(len(self.groups) - 0.5, -0.5)
         ax.set_xlim(0, max([0.05, *self.before, *self.after]) * 1.12)
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
-        ax.set_xlabel("rate of decision 1")
+        ax.set_xlabel(f"rate of {literal(self.of)}")
         ax.legend(frameon=False, loc="best")
         self.ax_ = ax
         return self

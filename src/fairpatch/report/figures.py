@@ -12,6 +12,7 @@ def figure_data(estimate: Estimate, digits: int = 6) -> dict[str, Any]:
     return {
         **{k: None if v is None else round(v, digits) for k, v in numbers.items()},
         "reason": estimate.reason,
+        "groups": estimate.groups,
     }
 
 

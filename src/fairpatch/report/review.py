@@ -15,6 +15,8 @@ from fairpatch import _checks as check
 from fairpatch._extras import need
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.target import Target
+from fairpatch.data.rows import Rows
+from fairpatch.patch.compare import IfUnlike
 from fairpatch.patch.file import write_whole
 from fairpatch.patched import PatchedModel
 from fairpatch.report.displays import (
@@ -134,6 +136,7 @@ class Review:
                 names,
                 [r["rate_before"]["value"] or 0.0 for r in rows],
                 [r["rate_after"]["value"] or 0.0 for r in rows],
+                s["decision"]["favoured"],
             )
         pictures = {name: svg(display.plot().ax_.figure, name) for name, display in drawn.items()}
         if self.frontier is not None:
@@ -154,6 +157,7 @@ def review(
     exclude: Collection[str] = (),
     refits: int | None = None,
     reasons_for: Sequence[int] = (),
+    if_unlike: IfUnlike = "refuse",
 ) -> Review:
     """Review a patched model on rows that it has not seen.
 
@@ -166,13 +170,33 @@ def review(
         where ``fitted`` is given, without it never.
     reasons_for : numbers of rows whose reasons to include; none by default, as a review holds no
         data of a person unless it is asked for.
+    if_unlike : as of ``PatchedModel.apply``, where the scores look like another model's.
     """
     check.a("model", model, PatchedModel, "Commod(...).fit(...).patched_")
+    rows = model.rows(X, y, sensitive_features)
+    model.check(rows, if_unlike)
+    return review_rows(
+        model, rows, target=target, fitted=fitted, exclude=exclude, refits=refits,
+        reasons_for=reasons_for,
+    )  # fmt: skip
+
+
+def review_rows(
+    model: PatchedModel,
+    rows: Rows,
+    *,
+    target: Target | None = None,
+    fitted: Fitted | None = None,
+    exclude: Collection[str] = (),
+    refits: int | None = None,
+    reasons_for: Sequence[int] = (),
+) -> Review:
+    """The same of rows that f has been asked about."""
     if refits is None:
         refits = 0 if fitted is None else 5
     summary = summarize(
         model,
-        model.rows(X, y, sensitive_features),
+        rows,
         target=fitted.target if fitted and target is None else target,
         fitted=fitted,
         exclude=exclude,

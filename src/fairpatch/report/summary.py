@@ -67,13 +67,19 @@ def summarize(
     encoder = fitted.wide_encoder if fitted else _encoder(model, rows, exclude)
     known, blind = fewest(bounded, large, group_probabilities(part, encoder), before[some])
     views = concepts(patch, part.X, part_changed, part.f)
-    offset = float(logit(patch.cutoff))
-    old, new = expit(f_logit + offset), expit(patch.logits(rows.X, f_logit) + offset)
+    offset, sign = float(logit(patch.cutoff)), patch.decision.sign
+    old, new = (expit(sign * g + offset) for g in (f_logit, patch.logits(rows.X, f_logit)))
     summary: dict[str, Any] = {
         "format": "fairpatch.review",
         "version": 3,
         "people": len(rows),
         "cutoff": patch.cutoff,
+        "decision": {
+            "favoured": patch.decision.favoured,
+            "good_outcome": patch.decision.good_outcome,
+            "approved": patch.decision.approved,
+            "denied": patch.decision.denied,
+        },
         "features": list(counts.features),
         "asked": _asked(patch, target, exclude),
         "verdict": {
@@ -125,7 +131,7 @@ def summarize(
 def _encoder(model: PatchedModel, rows: Rows, exclude: Collection[str]) -> Encoder:
     """Of all columns that a patch could have read, where the fit itself is not at hand."""
     hidden = {model.base.score_column or "", *exclude, *rows.s.features}
-    return Encoder.fit(rows.X, exclude=hidden & set(Columns.of(rows.X).names))
+    return Encoder.fit(rows.X, exclude=hidden & set(Columns.of(rows.X).names), strict=False)
 
 
 def _asked(patch: Patch, target: Target | None, exclude: Collection[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ where it matters: near f's cut-off. Saying a worked-out push leaves out the nois
 would choose other lines every time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,10 +90,20 @@ def learn_points(problem: PushProblem, aim: Aim, rules: CardRules) -> Points:
     return rounded(chosen, problem.fields, problem.seen, push, weight)
 
 
-def cross_fitted(problem: PushProblem, aim: Aim, rules: CardRules, folds: Ints) -> Floats:
-    """Everybody's points by a card whose rows did not have the person; fold -1 is in all cards."""
-    points = np.zeros(len(folds))
-    for fold in np.unique(folds[folds >= 0]):
+def cross_fitted(
+    problem: PushProblem,
+    aim: Aim,
+    rules: CardRules,
+    folds: Ints,
+    done: Callable[[float], None] = lambda _: None,
+) -> Floats:
+    """Everybody's points by a card whose rows did not have the person; fold -1 is in all cards.
+
+    ``done`` is told the share of the folds that is learned.
+    """
+    points, each = np.zeros(len(folds)), np.unique(folds[folds >= 0])
+    for k, fold in enumerate(each):
+        done(k / len(each))
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         learned = learn_points(problem.take(outside), aim, rules)
         points[inside] = learned.of(problem.seen.take(inside))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairpatch import _checks as check
+from fairpatch._hints import did_you_mean
 
 WAYS = (1, -1)
 
@@ -60,7 +61,7 @@ class CardRules:
         """Refuse a rule about a column that the patch cannot read: it would go unread."""
         for column in sorted(self.columns):
             if column not in known:
-                hint = check.did_you_mean(column, known)
+                hint = did_you_mean(column, known)
                 raise ValueError(
                     f"the card's rules name column {column!r}, which the patch cannot read{hint}"
                 )

@@ -1,0 +1,90 @@
+"""A terminal session as text: ``fairpatch fit`` in a real pty, with the documented extras only.
+
+``python docs/start/terminal.py`` makes a virtual environment, installs ``fairpatch[cli]`` from this
+folder with the pinned versions, runs the session and writes ``terminal.txt`` beside this file. Of a
+line that is drawn over itself, the first frame of each stage is kept.
+"""
+
+import fcntl
+import os
+import pty
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PEOPLE = """
+from fairpatch.datasets import Population
+groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+people = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(20_000, seed=1)
+people.to_pandas().to_csv("applications.csv", index=False)
+"""
+COMMANDS = (
+    "fairpatch init applications.csv",
+    "fairpatch fit --config fairpatch.yaml --p-rul 0.8",
+    "fairpatch fit --config fairpatch.yaml --score scor",
+    "fairpatch fit --config fairpatch.yaml",
+    "fairpatch apply run applications.csv decided.parquet --reasons",
+)
+STAGES = ("learning", "choosing", "certifying", "reviewing")
+
+
+def in_a_terminal(command: str, folder: Path, path: str) -> str:
+    """What a person sees who types the command: run in a pty of 100 columns."""
+    main, other = pty.openpty()
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    env = {**os.environ, "PATH": path, "COLUMNS": "100", "TERM": "xterm", "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(
+        shlex.split(command), cwd=folder, env=env, stdin=other, stdout=other, stderr=other
+    ) as process:
+        os.close(other)
+        seen = b""
+        while True:
+            try:
+                part = os.read(main, 65_536)
+            except OSError:  # the other end is closed: the command is done
+                break
+            if not part:
+                break
+            seen += part
+        process.wait()
+    os.close(main)
+    return seen.decode(errors="replace")
+
+
+def as_text(seen: str) -> str:
+    """What was drawn, without colours; of a line drawn over itself, one frame a stage."""
+    seen = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", seen).replace("\r\n", "\n")
+    lines = []
+    for line in seen.split("\n"):
+        *frames, last = line.split("\r")
+        for stage in STAGES:
+            own = [frame for frame in frames if frame.startswith(stage)]
+            lines += [own[len(own) // 2].rstrip()] if own else []
+        lines.append(last.rstrip())
+    return "\n".join(lines).strip("\n")
+
+
+def main() -> None:
+    """Make the environment, run the session, write the text."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, home = Path(scratch), Path(scratch) / "venv"
+        venv.create(home, with_pip=True)
+        pip = [str(home / "bin" / "pip"), "install", "--quiet", "-c", str(ROOT / "constraints.txt")]
+        subprocess.run([*pip, f"{ROOT}[cli]"], check=True)
+        subprocess.run([str(home / "bin" / "python"), "-c", PEOPLE], check=True, cwd=folder)
+        path = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        told = [f"$ {c}\n{as_text(in_a_terminal(c, folder, path))}" for c in COMMANDS]
+    (HERE / "terminal.txt").write_text("\n\n".join(told) + "\n", encoding="utf-8")
+    sys.stdout.write((HERE / "terminal.txt").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

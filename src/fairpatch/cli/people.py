@@ -1,0 +1,51 @@
+"""The people of a run: its table with every column in its role, its model, and its patch."""
+
+from typing import TYPE_CHECKING, Any
+
+from fairpatch.cli import data as tables
+from fairpatch.cli.base_model import base_model
+from fairpatch.cli.say import note, refuse
+
+if TYPE_CHECKING:
+    from fairpatch.cli.config import Config
+    from fairpatch.patch import Patch
+    from fairpatch.patch.compare import Comparison
+    from fairpatch.patched import PatchedModel
+
+
+def table_of(options: "Config") -> Any:
+    """The table where it lies, without what nobody reads: ignored and index columns."""
+    table = tables.relation(options.data)
+    tables.need_columns(table, options.named, options.data)
+    index = [n for n in tables.index_columns(options.data) if n not in options.named]
+    unread = [n for n in (*options.ignore, *index) if n in table.columns]
+    return tables.without(table, unread)
+
+
+def frame_of(options: "Config") -> Any:
+    """The same in memory."""
+    return tables.in_memory(table_of(options))
+
+
+def patched_model(options: "Config", patch: "Patch") -> "PatchedModel":
+    """The run's base model with a patch."""
+    from fairpatch.base import BaseModel
+    from fairpatch.patched import PatchedModel
+
+    return PatchedModel(BaseModel(base_model(options), decision=patch.decision), patch)
+
+
+def heed(found: "Comparison", if_unlike: str) -> None:
+    """Say how a table differs from the one of the fit, and stop where that is too much."""
+    from typing import get_args
+
+    from fairpatch.patch.compare import INSTEAD_SHELL, IfUnlike
+
+    if if_unlike not in get_args(IfUnlike):
+        refuse(f"--if-unlike must be one of {', '.join(get_args(IfUnlike))}; got {if_unlike!r}")
+    if if_unlike == "ignore" or not found.findings:
+        return
+    if found.refused and if_unlike == "refuse":
+        refuse(f"{found}. {INSTEAD_SHELL}")
+    for finding in found.findings:
+        note(f"take care: {finding}")

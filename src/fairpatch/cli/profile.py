@@ -1,0 +1,110 @@
+"""What the columns of a table seem to be for, from their names, types and values."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+SENSITIVE = ("sex", "gender", "race", "ethnic", "age_group", "age_band", "group", "religion",
+             "disab", "marital", "nationality")  # fmt: skip
+LABELS = ("y", "label", "target", "outcome", "default", "defaulted", "class", "repaid", "bad",
+          "good", "approved", "hired", "churn", "fraud", "recid")  # fmt: skip
+SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default")
+WEIGHTS = ("weight", "weights", "sample_weight", "w", "wgt", "fnlwgt", "pweight")
+TRAINED = ("train", "is_train", "in_train", "trained_on")
+CODES = ("code", "_cd", "zip", "postcode", "region", "branch", "district", "sector", "industry",
+         "channel", "product")  # fmt: skip
+YES = ("yes", "y", "true", "1", "bad", "default", "defaulted", "good", "approved", "repaid")
+HARMS = ("default", "bad", "fraud", "recid", "arrest", "churn", "late", "arrears", "reject")
+FEW_VALUES = 20
+
+
+@dataclass
+class Profile:
+    """The proposed roles, and what was seen of the others."""
+
+    label: str = "?"
+    labels: list[Any] = field(default_factory=list)
+    positive: Any = None
+    favourable: int = 1
+    score: str | None = None
+    sensitive: list[str] = field(default_factory=list)
+    exclude: dict[str, str] = field(default_factory=dict)
+    ignore: dict[str, str] = field(default_factory=dict)
+    categories: list[str] = field(default_factory=list)
+    perhaps_codes: list[str] = field(default_factory=list)
+    weight: str | None = None
+    trained: str | None = None
+
+
+def profile(frame: Any, index: list[str]) -> Profile:
+    """Look at some rows of a table, a pandas frame; ``index`` are columns of a Parquet's index."""
+    found = Profile(ignore=dict.fromkeys(index, "the index of the frame it was written from"))
+    names = [name for name in frame.columns if name not in index]
+    for name in names:
+        _role(found, name, frame[name])
+    if found.label == "?":  # the only column of two values that nothing else is
+        two = [n for n in names if n not in _taken(found) and frame[n].nunique() == 2]
+        found.label = two[0] if len(two) == 1 else "?"
+    if found.label != "?":
+        _of_label(found, frame[found.label])
+    return found
+
+
+def _role(found: Profile, name: str, values: Any) -> None:
+    lower, known = name.lower(), values.dropna()
+    distinct = known.nunique()
+    kind = known.dtype.kind
+    if found.label == "?" and distinct == 2 and lower in LABELS:
+        found.label = name
+    elif _is_score(lower, known, kind) and found.score is None:
+        found.score = name
+    elif lower in WEIGHTS and kind in "iuf" and found.weight is None:
+        found.weight = name
+    elif lower in TRAINED and distinct <= 2:
+        found.trained = name
+    elif any(word in lower for word in SENSITIVE) and distinct <= 100:
+        found.sensitive.append(name)
+    elif kind == "M" or _looks_like_dates(known, kind):
+        found.exclude[name] = "a date"
+    elif distinct <= 1:
+        found.ignore[name] = "the same for everybody"
+    elif distinct == len(known) == len(values) and kind in "iuO" and _counts(known, kind):
+        found.ignore[name] = "different for everybody, as a key is"
+    elif kind == "O" and distinct > 0.5 * len(known) and distinct > 100:
+        found.exclude[name] = "text that nearly everybody has differently"
+    elif kind in "iu" and distinct <= 100 and any(word in lower for word in CODES):
+        found.categories.append(name)
+    elif kind in "iu" and 2 < distinct <= FEW_VALUES:
+        found.perhaps_codes.append(name)
+
+
+def _is_score(lower: str, known: Any, kind: str) -> bool:
+    named = any(lower == s or lower.startswith((s + "_", s + ".")) or lower.endswith("_" + s)
+                for s in SCORES)  # fmt: skip
+    return named and kind == "f" and len(known) > 0 and known.min() >= 0 and known.max() <= 1
+
+
+def _looks_like_dates(known: Any, kind: str) -> bool:
+    some = [str(v) for v in known.head(50)]
+    date = re.compile(r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?$|^\d{1,2}[./]\d{1,2}[./]\d{4}$")
+    return kind == "O" and bool(some) and all(date.match(text) for text in some)
+
+
+def _counts(known: Any, kind: str) -> bool:
+    """Whole numbers in a row, or texts: a key. Measured numbers differ too, but are no key."""
+    return kind == "O" or int(known.max() - known.min()) < 100 * len(known)
+
+
+def _of_label(found: Profile, values: Any) -> None:
+    labels = sorted(values.dropna().unique().tolist(), key=str)
+    found.labels = labels
+    if {str(v) for v in labels} - {"0", "1", "True", "False", "0.0", "1.0"}:
+        good = [v for v in labels if str(v).lower() in YES]
+        found.positive = good[0] if good else "?"
+    said = f"{found.label} {found.positive if isinstance(found.positive, str) else ''}".lower()
+    found.favourable = 0 if any(word in said for word in HARMS) else 1
+
+
+def _taken(found: Profile) -> set[str]:
+    lists = (*found.sensitive, *found.exclude, *found.ignore, *found.categories)
+    return {*lists, *(n for n in (found.score, found.weight, found.trained) if n)}

@@ -1,0 +1,179 @@
+"""What f decides: which label its score is about, whom it is good for, and what people call it.
+
+Said once, stored in the patch, and read by every door: ``audit``, ``Commod``, the command line, SQL
+and ONNX. Decision 1 is a score above the cut-off; f's score is the probability of the positive
+label. Where that label is a harm, being spared it is the favourable decision: ``favourable=0``.
+
+Inside fairpatch 1 is always the favourable side: of labels, of decisions and of log-odds. They are
+turned where they come in (``labels_of``, ``BaseModel.logits``) and turned back where they go out.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+from fairpatch._hints import did_you_mean
+
+Label = StrictBool | StrictInt | StrictFloat | StrictStr
+
+
+class Decision(BaseModel):
+    """What a base model decides.
+
+    Parameters
+    ----------
+    positive : label, optional
+        The label that the score is the probability of. Of 0 and 1 that is 1, of two texts the one
+        that sorts last, as in scikit-learn.
+    negative : label, optional
+        The other one; found in the data.
+    favourable : {1, 0}
+        The decision that is good for a person, and whose rates are compared. Where the positive
+        label is a default or an arrest, it is 0: not to be taken for one.
+    cutoff : float
+        Decision 1 is a score above this.
+    weight : str, optional
+        Column of what each row weighs, in everything that is counted.
+    key : str, optional
+        Column of whole numbers that tells the rows of a table in an engine apart.
+    approved, denied : str
+        What people call the favourable decision, and the other one.
+    positive_words, negative_words : str, optional
+        What people call the outcomes: "defaulted", "paid back".
+
+    Examples
+    --------
+    >>> loans = Decision(positive="yes", favourable=0, cutoff=0.27, positive_words="defaulted")
+    >>> loans.bar, loans.favoured, loans.good_outcome
+    (0.73, 'decision 0', 'not defaulted')
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    positive: Label | None = None
+    negative: Label | None = None
+    favourable: Literal[0, 1] = 1
+    cutoff: Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.5
+    weight: str | None = None
+    key: str | None = None
+    approved: str = "approved"
+    denied: str = "denied"
+    positive_words: str | None = None
+    negative_words: str | None = None
+
+    def but(self, **changes: Any) -> "Decision":
+        """The same with some things changed, and checked."""
+        return Decision.model_validate({**dict(self), **changes})
+
+    @property
+    def bar(self) -> float:
+        """The cut-off of the favourable decision's own probability."""
+        return self.cutoff if self.favourable else 1.0 - self.cutoff
+
+    @property
+    def sign(self) -> int:
+        """1 where a higher score is better for a person, -1 where it is worse."""
+        return 1 if self.favourable else -1
+
+    @property
+    def favoured(self) -> str:
+        """The favourable decision, as tables have it."""
+        named = "approved" in self.model_fields_set
+        return self.approved if named else f"decision {self.favourable}"
+
+    @property
+    def outcomes(self) -> tuple[str, str]:
+        """What the negative and the positive label are called."""
+        positive = 1 if self.positive is None else self.positive
+        negative = 0 if self.negative is None else self.negative
+        no = f"not {self.positive_words}" if self.positive_words else f"y = {negative}"
+        yes = f"not {self.negative_words}" if self.negative_words else f"y = {positive}"
+        return self.negative_words or no, self.positive_words or yes
+
+    @property
+    def good_outcome(self) -> str:
+        """The label that goes with the favourable decision, in words."""
+        return self.outcomes[self.favourable]
+
+    @property
+    def bad_outcome(self) -> str:
+        """The other one."""
+        return self.outcomes[1 - self.favourable]
+
+    def classes_of(self, labels: Sequence[Any]) -> tuple[Any, Any]:
+        """The negative and the positive one of the labels that occur, gaps left out."""
+        found = list(labels)
+        shown = ", ".join(map(repr, found[:10])) or "none at all"
+        if self.positive is None:
+            if len(found) != 2 and not {text_of(v) for v in found} <= {"0", "1"}:
+                raise ValueError(
+                    "Only binary classification is supported: fairpatch needs labels of 2 classes, "
+                    f"y has {len(found)} class{'es' * (len(found) != 1)}: {shown}"
+                )
+            if {text_of(v) for v in found} <= {"0", "1"}:
+                found = sorted(found, key=text_of)
+            else:
+                found = sorted(found)
+            return (found[0], found[1]) if len(found) == 2 else (0, 1)
+        own = [v for v in found if text_of(v) == text_of(self.positive)]
+        others = [v for v in found if text_of(v) != text_of(self.positive)]
+        if not own:
+            hint = did_you_mean(str(self.positive), [str(v) for v in found])
+            raise ValueError(
+                f"no row has the label {self.positive!r} that the score is the probability of; the "
+                f"labels are {shown}{hint}"
+            )
+        if len(others) != 1:
+            raise ValueError(
+                f"beside {self.positive!r} there must be one other label; the labels are {shown}. "
+                "Leave out the rows of others, or make one label of them"
+            )
+        return others[0], own[0]
+
+    def named(self, classes: Iterable[Any]) -> "Decision":
+        """The same, with the labels' names as they were found."""
+        negative, positive = (v.item() if hasattr(v, "item") else v for v in classes)
+        plain = bool | int | float | str
+        kept = [v if isinstance(v, plain) else str(v) for v in (negative, positive)]
+        return self.model_copy(update={"negative": kept[0], "positive": kept[1]})
+
+
+PLAIN = Decision()
+"""Labels 0 and 1, 1 being good for a person, and a cut-off of a half."""
+
+
+def decision_of(
+    decision: Decision | None, *, cutoff: float = 0.5, favourable: int = 1, weight: Any = None
+) -> Decision:
+    """The contract as it was given, or made of what used to be said one by one."""
+    said = {"cutoff": cutoff, "favourable": favourable, "weight": weight}
+    if not isinstance(cutoff, int | float) or not 0 < cutoff < 1:
+        raise ValueError(f"cutoff must be a probability above 0 and below 1; got {cutoff!r}")
+    if favourable not in (0, 1):
+        raise ValueError(f"favourable must be 1 or 0, got {favourable!r}")
+    plain: dict[str, Any] = {"cutoff": 0.5, "favourable": 1, "weight": None}
+    given = {k: v for k, v in said.items() if v != plain[k]}
+    if decision is None:
+        return Decision.model_validate(given)
+    for name, value in given.items():
+        if value != getattr(decision, name):
+            raise ValueError(
+                f"{name}={value!r} is given beside a decision that says "
+                f"{getattr(decision, name)!r}: say it in the decision alone"
+            )
+    return decision
+
+
+def text_of(label: Any) -> str:
+    """A label as text, alike for what a file, a shell and an engine make of it.
+
+    >>> [text_of(v) for v in (1, 1.0, True, "1", "True", "yes")]
+    ['1', '1', '1', '1', '1', 'yes']
+    """
+    if hasattr(label, "item"):
+        label = label.item()
+    if isinstance(label, bool) or (isinstance(label, float) and label.is_integer()):
+        return str(int(label))
+    text = str(label)
+    return {"true": "1", "false": "0"}.get(text.lower(), text)

@@ -1,0 +1,119 @@
+"""Labels of two classes, as 0 and 1: in memory or in an engine, 1 is the favourable outcome.
+
+Text, booleans, categories, 0 and 1 come to the same; which label is the positive one and whether
+that is good for a person, the ``Decision`` says.
+"""
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d
+
+from fairpatch._arrays import Ints
+from fairpatch.decision import PLAIN, Decision, text_of
+from fairpatch.measure.values import Value, factorize, plain
+
+MOST_LABELS = 100
+"""Distinct labels that are fetched from an engine, at most."""
+
+
+def read_labels(
+    y: Any, decision: Decision = PLAIN, expected: Any = None
+) -> tuple[NDArray[Any], Ints]:
+    """The two classes, the positive one last, and everybody's label, 1 for the favourable one.
+
+    ``expected`` are the base model's classes.
+    """
+    if y is None:
+        raise ValueError("Commod requires y to be passed, but the target y is None")
+    y = column_or_1d(_array(y), warn=True)
+    values, code = factorize(y)
+    gaps = sum(int((code == k).sum()) for k, v in enumerate(values) if v is None)
+    if gaps:
+        raise ValueError(f"Input y contains NaN: {gaps} rows have no label. Leave them out")
+    if y.dtype != object:
+        assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    if len(values) != 2 and decision.positive is None:
+        raise ValueError(
+            "Only binary classification is supported: fairpatch needs labels of 2 classes, "
+            f"y has {len(values)} class{'es' * (len(values) != 1)}"
+        )
+    negative, positive = decision.classes_of(values)
+    at = [int(np.argmax(code == values.index(v))) for v in (negative, positive)]
+    classes = y[at]  # as they came, so that predictions have their type
+    _check_expected(classes, decision, expected)
+    is_positive = code == values.index(positive)
+    return classes, _favourable(is_positive, decision)
+
+
+def labels_of(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) -> Ints:
+    """Labels of known classes, 1 for the favourable one; another is refused, and so is a gap."""
+    values, code = factorize(column_or_1d(_array(y), warn=True))
+    names = [text_of(plain(c)) for c in classes]
+    strange = sorted({str(v) for v in values if v is None or text_of(v) not in names})
+    if strange:
+        raise ValueError(
+            f"y has the values {', '.join(strange[:5])}; fit has seen "
+            f"{', '.join(map(str, classes))}. Give labels as in fit, and leave out rows "
+            "without one"
+        )
+    positive = np.array([text_of(v) == names[1] for v in values] or [False])
+    return _favourable(positive[code], decision)
+
+
+def classes_in(y: Any, decision: Decision) -> tuple[Value, Value]:
+    """The labels that occur, the positive one last; gaps left out."""
+    values, _ = factorize(np.asarray(_array(y)))
+    return decision.classes_of([v for v in values if v is not None])
+
+
+def positive_labels(y: Any, decision: Decision) -> NDArray[Any]:
+    """1 for the positive label, 0 for the other, None for a gap."""
+    values, code = factorize(np.asarray(_array(y)))
+    negative, positive = classes_in(y, decision)
+    known = {None: None, negative: 0, positive: 1}
+    return np.array([known[v] for v in values] or [None], object)[code]
+
+
+def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Value], nw.Expr]:
+    """The classes of a table in an engine, and the label as an expression: null where it is."""
+    frame = nw.from_native(table).lazy()
+    dtype = frame.collect_schema()[y]
+    column = nw.col(y)
+    if dtype in (nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum):
+        column = column.cast(nw.String)
+    found = (
+        frame.select(column.alias(y)).filter(~nw.col(y).is_null()).unique().head(MOST_LABELS)
+        .collect()[y].to_list()
+    )  # fmt: skip
+    values = sorted({plain(v) for v in found} - {None}, key=str)
+    negative, positive = decision.classes_of(values)
+    own = next((v for v in found if plain(v) == positive), positive)
+    right = column == own if decision.favourable else column != own
+    return (negative, positive), nw.when(~column.is_null()).then(right.cast(nw.Int64))
+
+
+def _favourable(is_positive: Any, decision: Decision) -> Ints:
+    return np.asarray(is_positive == bool(decision.favourable), np.int64)
+
+
+def _array(y: Any) -> Any:
+    """A series of any kind as an array."""
+    found = nw.from_native(y, allow_series=True, series_only=True, pass_through=True)
+    return found.to_numpy() if isinstance(found, nw.Series) else y
+
+
+def _check_expected(classes: NDArray[Any], decision: Decision, expected: Any) -> None:
+    if expected is None:
+        return
+    theirs = {text_of(plain(c)) for c in expected}
+    if theirs == {text_of(plain(c)) for c in classes}:
+        return
+    if theirs != {"0", "1"} or decision.positive is None:
+        raise ValueError(
+            f"y has the labels {list(classes)}, the estimator was fitted on {list(expected)}"
+        )

@@ -1,0 +1,237 @@
+"""How far a table and its scores are from those that the patch was learned for.
+
+One query for any engine, and as SQL for whoever has only a database: shares at the fingerprint's
+edges and f's mean score between them, now against then. What each figure means, and from where on
+it is noticed or refused, is in ``LIMITS``.
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import narwhals as nw
+import numpy as np
+
+from fairpatch import _checks as check
+from fairpatch._arrays import Floats
+from fairpatch._hints import hint
+from fairpatch.base import BaseModel
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.figures import Expressions, Numbers, figures_of, sums_of_rows, sums_of_table
+from fairpatch.patch.fingerprint import Fingerprint
+from fairpatch.patch.model import Patch
+from fairpatch.patch.probe import probe_distance
+
+Word = Literal["notice", "refuse"]
+LIMITS: dict[str, tuple[float, float]] = {
+    "score_distance": (0.05, 0.3),
+    "distance": (0.1, 0.5),
+    "unseen": (0.01, 0.25),
+    "gaps": (0.05, 0.5),
+    "shift": (0.05, 0.25),
+    "probe": (1e-4, 0.05),
+}
+"""Of each figure: noticed from here, refused from there, beyond what chance gives.
+
+score_distance, distance
+    Largest difference of the share of people at most an edge (Kolmogorov's), of the score and of a
+    column: another population, other units.
+unseen, gaps
+    More people than then with a level that was never seen, and with no value.
+shift
+    Largest difference of f's mean score of people alike in a column: another model.
+probe
+    Largest difference of f's scores of made-up people: another model, for certain.
+"""
+BY_CHANCE = ("score_distance", "distance", "gaps")
+"""Figures from which chance is taken off by the number of people."""
+TURNED, UNLIKE = -0.3, 0.3
+"""Likeness: 1 is as then. Below the first the score points the other way, below the second it has
+little to do with the one then."""
+CHANCE = 1.63
+"""Kolmogorov's distance of two samples of n and m is above 1.63 sqrt(1/n + 1/m) once in 100."""
+
+
+IfUnlike = Literal["refuse", "warn", "ignore"]
+SCORE = "fairpatch_base_score"
+INSTEAD = "If that is as it should be, say if_unlike='warn'; otherwise learn a patch for this model"
+INSTEAD_SHELL = (
+    "If that is as it should be, add --if-unlike warn; otherwise learn a patch for this model"
+)
+
+
+class OtherModelError(ValueError):
+    """The scores or the columns are not those that the patch was learned for."""
+
+
+class OtherModelWarning(UserWarning):
+    """The scores or the columns differ a little from those that the patch was learned for."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that differs."""
+
+    word: Word
+    what: str
+    """The score, or a column."""
+    figure: str
+    value: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between a table and the one that the patch was learned on."""
+
+    people: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether the patch should not be applied."""
+        return any(f.word == "refuse" for f in self.findings)
+
+    def __str__(self) -> str:
+        if not self.findings:
+            return f"{self.people:,} people look like those that the patch was learned on"
+        return "; ".join(map(str, self.findings))
+
+    def __add__(self, other: "Comparison") -> "Comparison":
+        return Comparison(max(self.people, other.people), (*self.findings, *other.findings))
+
+    def act(self, if_unlike: IfUnlike) -> "Comparison":
+        """Refuse or warn, as it is asked for; gives itself."""
+        check.one_of("if_unlike", if_unlike, get_args(IfUnlike))
+        if not self.findings or if_unlike == "ignore":
+            return self
+        if self.refused and if_unlike == "refuse":
+            raise OtherModelError(f"{self}. {hint(INSTEAD, INSTEAD_SHELL)}")
+        warnings.warn(str(self), OtherModelWarning, stacklevel=3)
+        return self
+
+
+def compare_rows(patch: Patch, X: Any, scores: Floats) -> Comparison:
+    """Compare rows in memory with f's scores of them."""
+    known = patch.fingerprint
+    if known is None:
+        return Comparison(0, ())
+    return _judged(known, sums_of_rows(known, patch, Columns.of(X), np.asarray(scores)))
+
+
+def compare_model(patch: Patch, base: BaseModel, X: Any) -> Comparison:
+    """Ask f about the made-up people of the fingerprint again."""
+    value = probe_distance(patch, base, X)
+    notice, refuse = LIMITS["probe"]
+    if value is None or value <= notice:
+        return Comparison(0, ())
+    text = (
+        f"this is another model than the one that the patch was learned for: its scores of made-up "
+        f"people differ by up to {value:.2g}"
+    )
+    word: Word = "refuse" if value > refuse else "notice"
+    return Comparison(0, (Finding(word, "score", "probe", value, text),))
+
+
+def compare(patch: Patch, table: Any, score: str) -> Comparison:
+    """Compare a table that has f's probability as a column: one scan, where it lies."""
+    known = patch.fingerprint
+    if known is None:
+        return Comparison(0, ())
+    frame = nw.from_native(table)
+    if isinstance(frame, nw.DataFrame):
+        p = np.asarray(frame[score].cast(nw.Float64).to_numpy(), np.float64)
+        some = frame.filter(((p >= 0) & (p <= 1)).tolist())
+        return compare_rows(patch, some.to_native(), p[(p >= 0) & (p <= 1)])
+    found = sums_of_table(known, frame, score).collect()
+    row: dict[str, Any] = next(iter(found.iter_rows(named=True)), {})
+    return _judged(known, {name: _number(value) for name, value in row.items()})
+
+
+def figures(known: Fingerprint, table: Any, score: str) -> Any:
+    """One row: people, and every figure by its name. The engine works it out."""
+    sums = sums_of_table(known, nw.from_native(table).lazy(), score)
+    return sums.select(**figures_of(known, Expressions())).to_native()
+
+
+def _judged(known: Fingerprint, sums: dict[str, float]) -> Comparison:
+    people = int(sums.get("n") or 0)
+    if not people:
+        return Comparison(0, ())
+    found = {name: _number(value) for name, value in figures_of(known, Numbers(sums)).items()}
+    return Comparison(people, tuple(_findings(known, found)))
+
+
+def with_verdict(known: Fingerprint, found: Any) -> Any:
+    """The figures with one word before them: alike, notice or refuse."""
+    frame = nw.from_native(found)
+    names = frame.collect_schema().names()
+    chance = (1.0 / nw.col("people").cast(nw.Float64) + 1.0 / known.people) ** 0.5 * CHANCE
+    noticed, refused = nw.lit(False), nw.col("likeness") < UNLIKE
+    for name in names:
+        figure = name.partition(" of ")[0]
+        if figure not in LIMITS:
+            continue
+        value = nw.col(name) if figure == "unseen" else nw.col(name).abs()
+        least, most = LIMITS[figure]
+        beyond = value - chance if figure in BY_CHANCE else value
+        noticed, refused = noticed | (beyond > least), refused | (beyond > most)
+    fine = nw.when(noticed).then(nw.lit("notice")).otherwise(nw.lit("alike"))
+    word = nw.when(refused).then(nw.lit("refuse")).otherwise(fine)
+    return frame.with_columns(word.alias("verdict")).select("verdict", *names).to_native()
+
+
+def _number(value: Any) -> float:
+    """A figure; one of nobody (0 / 0) is nothing."""
+    number = float("nan") if value is None else float(value)
+    return number if number == number else 0.0  # noqa: PLR0124 NaN
+
+
+def _findings(known: Fingerprint, row: dict[str, float]) -> Iterator[Finding]:
+    n = int(row.get("people") or 0)
+    if not n:
+        return
+    chance = CHANCE * (1 / n + 1 / known.people) ** 0.5
+    if row["likeness"] < TURNED:
+        yield Finding(
+            "refuse", "score", "likeness", row["likeness"],
+            "the score points the other way: who had a high one when the patch was learned has a "
+            "low one now. Is it the probability of the other label?",
+        )  # fmt: skip
+        return
+    if row["likeness"] < UNLIKE:
+        yield Finding(
+            "refuse", "score", "likeness", row["likeness"],
+            "people alike have other scores than when the patch was learned, as if drawn anew: "
+            "another model, or scores of other people",
+        )  # fmt: skip
+        return
+    shifts = {name: value for name, value in row.items() if name.startswith("shift of ")}
+    most = max(shifts, key=lambda name: shifts[name], default=None)
+    for name, value in row.items():
+        figure, _, column = name.partition(" of ")
+        if figure not in LIMITS or (figure == "shift" and name != most):
+            continue
+        noise = chance if figure in BY_CHANCE else 0.0
+        notice, refuse = (limit + noise for limit in LIMITS[figure])
+        if abs(value) > notice if figure != "unseen" else value > notice:
+            word: Word = "refuse" if abs(value) > refuse else "notice"
+            yield Finding(word, column or "score", figure, value, _said(figure, column, value))
+
+
+def _said(figure: str, column: str, value: float) -> str:
+    texts = {
+        "score_distance": f"the scores are spread otherwise than those that the patch was learned "
+        f"for (distance {value:.2f}): another model, or other people",
+        "distance": f"{column!r} is spread otherwise than when the patch was learned (distance "
+        f"{value:.2f}): other units, or other people",
+        "unseen": f"{value:.1%} of people have a level of {column!r} that the patch has never seen",
+        "gaps": f"{abs(value):.1%} {'more' if value > 0 else 'fewer'} people have no {column!r}",
+        "shift": f"people alike in {column!r} have other scores than when the patch was learned "
+        f"(by up to {value:.2f}): another model",
+    }
+    return texts[figure]

@@ -1,0 +1,144 @@
+"""What each column of a table is for: read by the patch, by f only, sensitive, label, and so on."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+
+from fairpatch._hints import did_you_mean
+from fairpatch.decision import Decision
+
+Role = Literal["patch", "model", "score", "sensitive", "label", "weight", "key", "ignored"]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The role of every column, by name."""
+
+    of: dict[str, Role]
+    read_by_f: frozenset[str] = frozenset()
+    """Columns that f reads whatever their role: a model may have been trained on S itself."""
+
+    @classmethod
+    def given(
+        cls,
+        names: Sequence[str],
+        *,
+        label: str | None = None,
+        sensitive: Sequence[str] = (),
+        score: str | None = None,
+        exclude: Collection[str] = (),
+        ignore: Collection[str] = (),
+        decision: Decision | None = None,
+        read_by_f: Collection[str] | None = None,
+    ) -> "Roles":
+        """The roles as they were said; a column that nobody speaks of is read by the patch.
+
+        >>> roles = Roles.given(["age", "opened", "sex", "y"], label="y", sensitive=["sex"],
+        ...                     exclude=["opened"])
+        >>> roles.of
+        {'age': 'patch', 'opened': 'model', 'sex': 'sensitive', 'y': 'label'}
+        >>> roles.features, roles.hidden
+        (['age', 'opened'], ['opened'])
+        """
+        contract = decision or Decision()
+        own: list[tuple[Role, Collection[str | None]]] = [
+            ("model", exclude), ("ignored", ignore), ("weight", [contract.weight]),
+            ("key", [contract.key]), ("score", [score]), ("sensitive", sensitive),
+            ("label", [label]),
+        ]  # fmt: skip
+        found: dict[str, Role] = dict.fromkeys(names, "patch")
+        for role, columns in own:
+            for name in columns:
+                if name is not None and name not in found:
+                    raise KeyError(
+                        f"{_SAID[role]} names column {name!r}, which the table does not have"
+                        + did_you_mean(name, names)
+                    )
+                if name is not None:
+                    found[name] = role
+        return cls(found, frozenset(() if read_by_f is None else read_by_f) & set(names))
+
+    @property
+    def features(self) -> list[str]:
+        """What f or the patch reads."""
+        wanted = ("patch", "model", "score")
+        return [n for n, role in self.of.items() if role in wanted or n in self.read_by_f]
+
+    @property
+    def hidden(self) -> list[str]:
+        """Of the features, those that the patch must not read."""
+        return [name for name in self.features if self.of[name] != "patch"]
+
+
+_SAID: dict[Role, str] = {
+    "model": "exclude", "ignored": "ignore", "weight": "the decision's weight",
+    "key": "the decision's key", "score": "the score", "sensitive": "sensitive_features",
+    "label": "y",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a caller gave, taken apart: everything by itself."""
+
+    X: Any
+    y: Any
+    sensitive: Any
+    weight: Any = None
+    hidden: tuple[str, ...] = ()
+    """Columns of X that the patch must not read."""
+    named: bool = False
+    """Whether labels or S were names of X's columns."""
+
+
+def take_apart(
+    X: Any, y: Any, sensitive: Any, decision: Decision, read_by_f: Collection[str] | None = None
+) -> Given:
+    """Labels, S and weights that are named as columns of X, taken out of it.
+
+    What is given as values stays as it is, and so does an X that is no frame.
+    """
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    weight = decision.weight
+    if not isinstance(frame, nw.DataFrame):
+        if isinstance(y, str):
+            raise TypeError(f"y={y!r} names a column, so X must be a frame; got {_type(X)}")
+        return Given(X, y, sensitive)
+    names = list(frame.columns)
+    label = y if isinstance(y, str) else None
+    features = names_in(sensitive, names)
+    known = {"key": decision.key if decision.key in names else None,
+             "weight": weight if label is not None or weight in names else None}  # fmt: skip
+    if label is None and features is None and not any(known.values()):
+        return Given(X, y, sensitive)
+    roles = Roles.given(
+        names, label=label, sensitive=features or (), decision=decision.but(**known),
+        read_by_f=read_by_f,
+    )  # fmt: skip
+    return Given(
+        frame.select(roles.features).to_native(),
+        y if label is None else frame[label].to_native(),
+        sensitive if features is None else frame.select(features).to_native(),
+        None if known["weight"] is None else frame[known["weight"]].to_numpy(),
+        tuple(roles.hidden),
+        label is not None or features is not None,
+    )
+
+
+def names_in(given: Any, columns: Sequence[str]) -> list[str] | None:
+    """Names of columns, where that is what was given; None where it is values."""
+    wanted = [given] if isinstance(given, str) else given
+    if not isinstance(wanted, list | tuple) or not wanted:
+        return None
+    if not all(isinstance(name, str) for name in wanted):
+        return None
+    found = [name for name in wanted if name in columns]
+    if isinstance(given, str) and not found:
+        raise KeyError(f"there is no column {given!r} in X" + did_you_mean(given, columns))
+    return list(wanted) if len(found) == len(wanted) else None
+
+
+def _type(X: Any) -> str:
+    return type(X).__name__

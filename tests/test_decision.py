@@ -1,0 +1,178 @@
+"""The contract: labels of every kind, harm and good, weights, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from fairpatch import BaseModel, Commod, Decision, Patch, PatchedModel, Target, audit
+from fairpatch.datasets import Population
+from fairpatch.decision import decision_of
+from fairpatch.measure.direction import DIRECTIONS
+from fairpatch.patch import Card, Column, Concept, Range, RangesWeight, load, save
+from fairpatch.patch.apply import apply
+
+GROUPS = {"a": (0.65, 0.0), "b": (0.35, 1.0)}
+
+
+@pytest.fixture(scope="module")
+def people():
+    found = Population(p_rule=0.55, accuracy=0.8, proxy=2.0, groups=GROUPS).sample(4_000, seed=0)
+    found = found.to_pandas().drop(columns="id")
+    numbers = ["num_0", "num_1", "num_3"]  # some models take no gaps
+    return found.assign(**found[numbers].fillna(found[numbers].median()))
+
+
+def card(direction, decision):
+    ranges = [Range(below=40, weight=60), Range(at_least=60, weight=-50)]
+    concept = Concept(
+        name="age", weight=1, intercept=0, ranges=[RangesWeight(column="age", ranges=ranges)]
+    )
+    return Patch(
+        columns=[Column(name="age", kind="number")], concepts=[concept], direction=direction,
+        card=Card(price=30, sureness=100), decision=decision,
+    )  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    cutoff=st.sampled_from([0.5, 0.25, 0.75]), direction=st.sampled_from(DIRECTIONS),
+    eighths=st.lists(st.integers(0, 64), min_size=1, max_size=40), seed=st.integers(0, 9),
+)  # fmt: skip
+def test_harm_is_the_mirror_image_of_good(cutoff, direction, eighths, seed):
+    """P(harm) = 1 - p with cut-off 1 - t decides as p with t, but for people exactly at t."""
+    p = np.array(eighths) / 64
+    age = np.random.default_rng(seed).integers(18, 80, len(p)).astype(float)
+    good = card(direction, Decision(cutoff=cutoff))
+    harm = card(direction, Decision(cutoff=1 - cutoff, favourable=0))
+    one = apply(good, pd.DataFrame({"age": age, "p": p}), "p")
+    two = apply(harm, pd.DataFrame({"age": age, "p": 1 - p}), "p")
+    away = p != cutoff
+    assert (one["fairpatch_decision"] != two["fairpatch_decision"])[away].all()
+    assert np.allclose(one["fairpatch_score"], 1 - two["fairpatch_score"])
+    # at the cut-off f decides 0: harm is not predicted, so the person is approved to begin with
+    at = two[~away]
+    assert (~at["fairpatch_decision"] | at["fairpatch_changed"]).all()
+    # and numpy as the expressions
+    for patch, score in ((good, p), (harm, 1 - p)):
+        frame = pd.DataFrame({"age": age, "p": score})
+        g = PatchedModel(BaseModel("p", decision=patch.decision), patch)
+        assert (g.decide(frame) == apply(patch, frame, "p")["fairpatch_decision"]).all()
+
+
+def test_a_model_of_harm_is_patched_for_being_accepted(people):
+    harm = people.assign(y=np.where(people["y"] == 1, "no", "yes"))
+    X = harm[["num_0", "num_1", "num_3"]]
+    f = LogisticRegression(max_iter=500).fit(X, harm["y"])
+    said = Decision(positive="yes", favourable=0)
+    g = Commod(f, target=Target(p_rule=0.7, direction="promote_only"), decision=said)
+    g.fit(harm.drop(columns="score"), "y", sensitive_features=["group"])
+    assert list(g.classes_) == ["no", "yes"]
+    before, after = f.predict(X), g.predict(harm)
+    assert ((before == "no") <= (after == "no")).all()  # nobody loses
+    assert ((before == "yes") & (after == "no")).any()
+    assert g.choice_.metrics["group"]["p_rule"] >= 0.7
+    assert g.predict_proba(harm).shape == (len(harm), 2)
+    assert ((g.predict_proba(harm)[:, 1] > 0.5) == (after == "yes")).mean() > 0.999
+    # the positive label may also be the model's first: the score is then that of paying back
+    paid = Commod(f, target=Target(p_rule=0.7, direction="promote_only"),
+                  decision=Decision(positive="no"))  # fmt: skip
+    paid.fit(harm.drop(columns="score"), "y", sensitive_features=["group"])
+    assert list(paid.classes_) == ["yes", "no"]
+    assert (paid.predict(harm) == after).mean() > 0.99
+
+
+def test_a_score_that_points_against_its_label_is_reported(people):
+    turned = people.assign(score=1 - people["score"])
+    with pytest.raises(ValueError, match="points against its label.*Decision"):
+        Commod("score", target=Target(p_rule=0.7)).fit(turned, "y", sensitive_features=["group"])
+    with pytest.raises(ValueError, match="points against its label"):
+        audit(turned, "y", sensitive_features=["group"], estimator="score")
+    right = Decision(positive=0, favourable=0)
+    assert audit(turned, "y", sensitive_features=["group"], estimator="score", decision=right)
+
+
+def test_a_label_that_nobody_has_is_refused_with_those_there_are(people):
+    text = people.assign(y=np.where(people["y"] == 1, "yes", "no"))
+    own = {"sensitive_features": ["group"]}
+    for table in (text, __import__("duckdb").from_df(text)):
+        with pytest.raises(ValueError, match="no row has the label 'YES'.*'no', 'yes'"):
+            audit(table, "y", estimator="score", decision=Decision(positive="YES"), **own)
+    with pytest.raises(ValueError, match="no row has the label 'YES'.*Did you mean 'yes'"):
+        Commod("score", target=Target(p_rule=0.7), decision=Decision(positive="YES")).fit(
+            text, "y", **own
+        )
+    three = text.assign(y=text["y"].where(text.index % 7 > 0, "perhaps"))
+    with pytest.raises(ValueError, match="one other label.*'perhaps'"):
+        audit(three, "y", estimator="score", decision=Decision(positive="yes"), **own)
+
+
+def test_people_do_not_get_each_others_values(people):
+    X, y, s = people.drop(columns=["y", "group"]), people["y"], people["group"]
+    mixed = s.sample(frac=1.0, random_state=0)
+    g = Commod("score", target=Target(p_rule=0.7))
+    with pytest.raises(ValueError, match="X and sensitive_features have different indexes"):
+        g.fit(X, y, sensitive_features=mixed)
+    with pytest.raises(ValueError, match="X and y have different indexes"):
+        g.fit(X, y.sample(frac=1.0, random_state=0), sensitive_features=s)
+    with pytest.raises(ValueError, match="different indexes"):
+        audit(X, y, sensitive_features=mixed, estimator="score")
+    g.fit(X, y, sensitive_features=mixed.loc[X.index])
+
+
+def test_weights_count_in_everything_that_is_counted(people):
+    """A row of weight 3 is as three rows, for rates and metrics."""
+    w = np.random.default_rng(0).integers(1, 4, len(people))
+    heavy, often = people.assign(w=w), people.loc[people.index.repeat(w)].reset_index(drop=True)
+    said = Decision(weight="w")
+    own = {"sensitive_features": ["group"], "estimator": "score"}
+    one, two = audit(heavy, "y", decision=said, **own), audit(often, "y", **own)
+    for metric in ("p_rule", "tpr_gap"):
+        a, b = (found.comparisons["group"].metrics[metric].value for found in (one, two))
+        assert a == pytest.approx(b)
+    g = Commod("score", target=Target(p_rule=0.7), decision=said)
+    g.fit(heavy, "y", sensitive_features=["group"])
+    assert "w" not in {c.name for c in g.patch_.columns}
+    plain = PatchedModel(BaseModel("score"), g.patch_.model_copy(update={"decision": Decision()}))
+    a, b = (
+        m.certify(
+            t, "y", sensitive_features=["group"], target=Target(p_rule=0.7), if_unlike="ignore"
+        )
+        for m, t in ((g.patched_, heavy), (plain, often))
+    )
+    assert float(a.verdicts[0].estimate) == pytest.approx(float(b.verdicts[0].estimate))
+    width = [v.verdicts[0].estimate.high - v.verdicts[0].estimate.low for v in (a, b)]
+    assert width[0] > width[1]  # fewer people than rows that were copied
+
+
+def test_the_contract_is_in_the_patch_and_comes_back(people, tmp_path):
+    said = Decision(positive=1, cutoff=0.4, approved="hired", denied="turned down",
+                    positive_words="stayed", negative_words="left")  # fmt: skip
+    g = Commod("score", target=Target(p_rule=0.7), decision=said)
+    g.fit(people, "y", sensitive_features=["group"])
+    found = load(save(g.patch_, tmp_path / "patch.json"))
+    assert found.decision == said.but(negative=0)
+    assert "hired" in str(found)
+    page = g.review(people, "y", sensitive_features=["group"], refits=0).html()
+    assert "Rate: share of hired" in page
+    assert "share of them with stayed" in page
+
+
+def test_what_is_said_twice_must_agree():
+    with pytest.raises(ValueError, match="cutoff=0.3 is given beside a decision that says 0.5"):
+        decision_of(Decision(), cutoff=0.3)
+    with pytest.raises(ValueError, match="favourable must be 1 or 0"):
+        decision_of(None, favourable=2)
+    assert decision_of(None, cutoff=0.3).cutoff == 0.3
+
+
+def test_a_sensitive_column_that_f_reads_is_given_to_f_and_never_to_the_patch(people):
+    coded = people.assign(group=(people["group"] == "b").astype(int))
+    columns = ["num_0", "num_1", "num_3", "group"]
+    f = LogisticRegression(max_iter=500).fit(coded[columns], coded["y"])
+    g = Commod(f, target=Target(p_rule=0.7))
+    g.fit(coded.drop(columns="score"), "y", sensitive_features=["group"])
+    assert "group" not in {c.name for c in g.patch_.columns}
+    assert len(g.predict(coded)) == len(coded)
