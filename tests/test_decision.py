@@ -43,7 +43,7 @@ def card(direction, decision):
 )  # fmt: skip
 def test_harm_is_the_mirror_image_of_good(cutoff, direction, eighths, seed):
     """P(harm) = 1 - p with cut-off 1 - t decides as p with t, but for people exactly at t."""
-    p = np.array(eighths) / 64
+    p = np.array([*eighths, *[64 * cutoff] * 4]) / 64  # some exactly at the cut-off
     age = np.random.default_rng(seed).integers(18, 80, len(p)).astype(float)
     good = card(direction, Decision(cutoff=cutoff))
     harm = card(direction, Decision(cutoff=1 - cutoff, favourable=0))
@@ -176,3 +176,25 @@ def test_a_sensitive_column_that_f_reads_is_given_to_f_and_never_to_the_patch(pe
     g.fit(coded.drop(columns="score"), "y", sensitive_features=["group"])
     assert "group" not in {c.name for c in g.patch_.columns}
     assert len(g.predict(coded)) == len(coded)
+
+
+def test_a_label_that_is_no_number_is_a_gap_in_every_engine(people):
+    import duckdb
+    import polars as pl
+
+    gaps = people.assign(y=people["y"].astype(float).where(people.index % 10 > 0))
+    nan = pl.from_pandas(gaps, nan_to_null=False).lazy()
+    own = {"sensitive_features": ["group"], "estimator": "score"}
+    found = [audit(t, "y", **own).counts.n for t in (gaps, duckdb.from_df(gaps), nan)]
+    assert found[0][:, 2].sum() == (people.index % 10 == 0).sum()
+    assert (found[0] == found[1]).all()
+    assert (found[0] == found[2]).all()
+
+
+def test_parameters_of_another_type_are_refused(people):
+    g = Commod("score", target=Target(p_rule=0.7), decision={"favourable": 0})
+    with pytest.raises(TypeError, match="decision must be a Decision, as Decision"):
+        g.fit(people, "y", sensitive_features=["group"])
+    g = Commod("score", target=Target(p_rule=0.7), categories="cat_0")
+    with pytest.raises(ValueError, match="categories must be a list"):
+        g.fit(people, "y", sensitive_features=["group"])

@@ -270,6 +270,12 @@ def test_the_reason_in_a_table_is_the_lines_that_pushed():
     }
     for text in found.filter(pl.col(REASON).is_not_null())[REASON]:
         assert set(text.split("; ")) <= said
+    model = PatchedModel(BaseModel("p", card().cutoff), card())
+    in_python = {r.row: "; ".join(r.lines) for r in reasons(model, frame)}
+    assert in_python == {
+        row: text for row, text in enumerate(found[REASON].to_list()) if text is not None
+    }
+    assert {r.direction for r in reasons(model, frame)} == {"promotion", "demotion"}
     up = found.filter(pl.col(REASON).is_not_null() & pl.col(DECISION))
     nobody_else = up.filter(pl.col("age").is_between(25, 44) & (pl.col("hours") > 40))
     assert len(nobody_else)

@@ -10,6 +10,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools
 from fairpatch.choose.candidates import RatioLoss
 from fairpatch.choose.target import Target
+from fairpatch.decision import Decision
 from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.learn.push.rules import CardRules
 from fairpatch.measure.direction import DIRECTIONS
@@ -42,6 +43,8 @@ def check_parameters(model: Any) -> None:
     if model.max_rows is not None:
         check.whole("max_rows", model.max_rows, 1)
     check.names("exclude", model.exclude)
+    check.names("categories", model.categories)
+    check.a("decision", model.decision, Decision, "Decision(favourable=0)")
     check.a("target", model.target, Target, "Target(p_rule=0.8)")
     check.one_of("learner", model.learner, get_args(LearnerName))
     check.a("card", model.card, CardRules, "CardRules(max_lines=5)")

@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from threadpoolctl import threadpool_limits
 
+from fairpatch._hints import hint
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.patch.encoding import Encoder
@@ -38,7 +39,7 @@ def check_points_right(rows: Rows, decision: Decision) -> None:
     raise ValueError(
         f"the score points against its label: the higher it is, the fewer have {positive} (AUC "
         f"{auc:.2f}). Is it the probability of {negative}? Then say so: "
-        f"Decision(positive={decision.negative!r})"
+        + hint(f"Decision(positive={decision.negative!r})", f"--positive {decision.negative}")
     )
 
 

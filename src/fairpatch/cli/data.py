@@ -105,6 +105,18 @@ def index_columns(source: str) -> list[str]:
     return [name for name in about.get("index_columns", []) if isinstance(name, str)]
 
 
+def true_or_false(column: Any) -> Any:
+    """Booleans, however they are written; anything else is refused."""
+    from fairpatch.decision import text_of
+
+    said = {"1": True, "0": False, "yes": True, "no": False}
+    found = [said.get(text_of(value).lower()) for value in column.tolist()]
+    odd = sorted({str(v) for v, b in zip(column.tolist(), found, strict=True) if b is None})
+    if odd:
+        refuse(f"column {column.name!r} must be true or false in every row; got {odd[0]!r}")
+    return type(column)(found, index=column.index, dtype=bool)
+
+
 def fingerprint(source: str) -> str | None:
     """A hash of the data's files; of a database or of very large files there is none."""
     paths = [Path(file) for file in files(source)]

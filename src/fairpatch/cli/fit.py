@@ -172,6 +172,6 @@ def _fit(g: "Commod", table: Any, options: "Config") -> None:
         g.fit(table, options.label, sensitive_features=S)
         return
     frame = tables.in_memory(table)
-    trained = None if known is None else frame[known].astype(bool)
+    trained = None if known is None else tables.true_or_false(frame[known])
     X = frame.drop(columns=[known] if known else [])
     g.fit(X, options.label, sensitive_features=S, f_trained_on=trained)

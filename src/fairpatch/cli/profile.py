@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-SENSITIVE = ("sex", "gender", "race", "ethnic", "age_group", "age_band", "group", "religion",
-             "disab", "marital", "nationality")  # fmt: skip
+SENSITIVE = ("sex", "gender", "race", "ethnic", "religion", "disab", "marital", "nationality")
+"""Beginnings of words in a name."""
+GROUPS = ("group", "age_group", "age_band")
 LABELS = ("y", "label", "target", "outcome", "default", "defaulted", "class", "repaid", "bad",
           "good", "approved", "hired", "churn", "fraud", "recid")  # fmt: skip
 SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default")
@@ -62,7 +63,7 @@ def _role(found: Profile, name: str, values: Any) -> None:
         found.weight = name
     elif lower in TRAINED and distinct <= 2:
         found.trained = name
-    elif any(word in lower for word in SENSITIVE) and distinct <= 100:
+    elif _is_sensitive(lower) and distinct <= 100:
         found.sensitive.append(name)
     elif kind == "M" or _looks_like_dates(known, kind):
         found.exclude[name] = "a date"
@@ -70,12 +71,17 @@ def _role(found: Profile, name: str, values: Any) -> None:
         found.ignore[name] = "the same for everybody"
     elif distinct == len(known) == len(values) and kind in "iuO" and _counts(known, kind):
         found.ignore[name] = "different for everybody, as a key is"
-    elif kind == "O" and distinct > 0.5 * len(known) and distinct > 100:
+    elif kind == "O" and distinct > 0.3 * len(known) and distinct > 100:
         found.exclude[name] = "text that nearly everybody has differently"
     elif kind in "iu" and distinct <= 100 and any(word in lower for word in CODES):
         found.categories.append(name)
     elif kind in "iu" and 2 < distinct <= FEW_VALUES:
         found.perhaps_codes.append(name)
+
+
+def _is_sensitive(lower: str) -> bool:
+    words = re.split(r"[^a-z]+", lower)
+    return lower in GROUPS or any(word.startswith(SENSITIVE) for word in words)
 
 
 def _is_score(lower: str, known: Any, kind: str) -> bool:

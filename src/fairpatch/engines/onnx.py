@@ -240,7 +240,7 @@ def _ranges(graph: Graph, part: RangesWeight) -> str:
 
 def _category(graph: Graph, part: CategoryWeight) -> str:
     """A missing category is the empty string: ONNX has no null. Codes are numbers, as for f."""
-    if _coded(part):
+    if _coded(part) or graph.is_number(part.column):
         return _codes(graph, part)
     x = graph.input(part.column, graph.onnx.TensorProto.STRING)
     weights = {str(entry.level): entry.weight for entry in part.levels}

@@ -49,6 +49,12 @@ class Graph:
             self.inputs[name] = self.onnx.helper.make_tensor_value_info(name, kind, ["rows", 1])
         return name
 
+    def is_number(self, name: str) -> bool:
+        """Whether a column is asked for already, as numbers."""
+        known = self.inputs.get(name)
+        kind = None if known is None else known.type.tensor_type.elem_type
+        return bool(kind == self.onnx.TensorProto.DOUBLE)
+
     def node(self, op: str, inputs: list[str], *, output: str | None = None, **more: Any) -> str:
         """One step; gives the name of what it makes."""
         name = output or f"fairpatch/step_{len(self.nodes)}"

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch._checks import same_people
-from fairpatch._hints import did_you_mean
+from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.decision import Decision, decision_of
 from fairpatch.measure import quality
@@ -139,7 +139,8 @@ def _check_points_right(counts: Counts, decision: Decision) -> None:
     raise ValueError(
         f"the score points against its label: {rate[1]:.0%} of those with {positive} are above the "
         f"cut-off, and {rate[0]:.0%} of those with {negative}. Is it the probability of "
-        f"{negative}? Then say so: Decision(positive={decision.negative!r})"
+        f"{negative}? Then say so: "
+        + hint(f"Decision(positive={decision.negative!r})", f"--positive {decision.negative}")
     )
 
 

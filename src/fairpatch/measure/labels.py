@@ -16,6 +16,7 @@ from fairpatch._arrays import Ints
 from fairpatch.decision import PLAIN, Decision, text_of
 from fairpatch.measure.values import Value, factorize, plain
 
+LARGEST = float(np.finfo(np.float64).max)
 MOST_LABELS = 100
 """Distinct labels that are fetched from an engine, at most."""
 
@@ -94,7 +95,10 @@ def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Val
     negative, positive = decision.classes_of(values)
     own = next((v for v in found if plain(v) == positive), positive)
     right = column == own if decision.favourable else column != own
-    return (negative, positive), nw.when(~column.is_null()).then(right.cast(nw.Int64))
+    known = ~column.is_null()
+    if dtype.is_float():  # NaN is a gap too, and above all numbers in some engines
+        known = known & (column <= LARGEST)
+    return (negative, positive), nw.when(known).then(right.cast(nw.Int64))
 
 
 def _favourable(is_positive: Any, decision: Decision) -> Ints:

@@ -1,0 +1,78 @@
+"""What ``fairpatch init`` makes of columns: dates, keys, codes, weights, labels of harm."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairpatch.cli.data import true_or_false
+from fairpatch.cli.profile import profile
+
+N = 300
+
+
+def table(**columns):
+    random = np.random.default_rng(0)
+    plain = {
+        "income": random.normal(50, 10, N),
+        "sex": random.choice(["f", "m"], N),
+        "y": random.integers(0, 2, N),
+        "score": random.random(N),
+    }
+    return pd.DataFrame({**plain, **columns})
+
+
+def test_a_plain_table_leaves_nothing_open():
+    found = profile(table(), [])
+    assert (found.label, found.score, found.sensitive) == ("y", "score", ["sex"])
+    assert (found.positive, found.favourable) == (None, 1)
+    assert not [*found.exclude, *found.ignore, *found.categories]
+
+
+def test_dates_keys_codes_weights_and_bands_are_found():
+    random = np.random.default_rng(1)
+    found = profile(
+        table(
+            opened=pd.date_range("2020-01-01", periods=N),
+            closed=[f"2021-01-{1 + i % 28:02d}" for i in range(N)],
+            id=np.arange(N) + 7,
+            number=[f"C{i}" for i in range(N)],
+            note=[f"free text {i // 2}" for i in range(N)],
+            branch_code=random.integers(1, 12, N),
+            rooms=random.integers(1, 7, N),
+            sample_weight=random.random(N) + 0.5,
+            age_band=random.choice(["18-25", "26-60", "60+"], N),
+            blood_group=random.choice(["a", "b"], N),
+            constant="x",
+            in_train=random.choice([True, False], N),
+        ),
+        ["customer"],
+    )
+    assert set(found.exclude) == {"opened", "closed", "note"}
+    assert set(found.ignore) == {"customer", "id", "number", "constant"}
+    assert found.categories == ["branch_code"]
+    assert found.perhaps_codes == ["rooms"]
+    assert found.weight == "sample_weight"
+    assert found.sensitive == ["sex", "age_band"]
+    assert found.trained == "in_train"
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "positive", "favourable"),
+    [("default", ("no", "yes"), "yes", 0), ("repaid", ("no", "yes"), "yes", 1),
+     ("class", ("bad", "good"), "bad", 0), ("outcome", ("left", "stayed"), "?", 1),
+     ("y", (False, True), None, 1), ("defaulted", (0, 1), None, 0)],
+)  # fmt: skip
+def test_labels_of_text_and_what_is_a_harm(name, labels, positive, favourable):
+    frame = table().drop(columns="y")
+    frame[name] = np.array(labels)[np.arange(N) % 2]
+    found = profile(frame, [])
+    assert found.label == name
+    assert found.positive == positive
+    assert found.favourable == favourable
+
+
+def test_true_and_false_however_they_are_written():
+    for values in (["true", "False"], [1, 0], ["yes", "no"], [True, False]):
+        assert true_or_false(pd.Series(values, name="t")).tolist() == [True, False]
+    with pytest.raises(SystemExit):
+        true_or_false(pd.Series(["true", "perhaps"], name="t"))
