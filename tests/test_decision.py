@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from fairpatch import BaseModel, Commod, Decision, Patch, PatchedModel, Target, audit
 from fairpatch.datasets import Population
@@ -80,7 +81,9 @@ def test_a_model_of_harm_is_patched_for_being_accepted(people):
     paid = Commod(f, target=Target(p_rule=0.7, direction="promote_only"),
                   decision=Decision(positive="no"))  # fmt: skip
     paid.fit(harm.drop(columns="score"), "y", sensitive_features=["group"])
-    assert list(paid.classes_) == ["yes", "no"]
+    assert list(paid.classes_) == ["no", "yes"]  # sorted, as scikit-learn's scorers expect
+    assert list(paid.patched_.classes) == ["yes", "no"]
+    assert roc_auc_score(harm["y"] == "yes", paid.predict_proba(harm)[:, 1]) > 0.6
     assert (paid.predict(harm) == after).mean() > 0.99
 
 
@@ -198,3 +201,49 @@ def test_parameters_of_another_type_are_refused(people):
     g = Commod("score", target=Target(p_rule=0.7), categories="cat_0")
     with pytest.raises(ValueError, match="categories must be a list"):
         g.fit(people, "y", sensitive_features=["group"])
+
+
+def test_a_weight_is_read_or_refused_never_left_out(people):
+    heavy = people.assign(w=np.where(people["num_1"] < 20_000, 20.0, 1.0))
+    X, y, s = heavy.drop(columns=["y", "group"]), heavy["y"], heavy["group"]
+    target = Target(p_rule=0.6)
+    g = Commod("score", target=target, decision=Decision(weight="w"))
+    with pytest.raises(KeyError, match="'weigth'.*"):
+        Commod("score", target=target, decision=Decision(weight="weigth")).fit(
+            X, y, sensitive_features=s
+        )
+    with pytest.raises(ValueError, match="give one of them"):
+        g.fit(X, y, sensitive_features=s, sample_weight=np.ones(len(X)))
+    with pytest.raises(ValueError, match="finite numbers"):
+        g.fit(X.assign(w=-1.0), y, sensitive_features=s)
+    g.fit(X, y, sensitive_features=s)
+    assert len(g.predict(X)) == len(X)
+    assert g.certify(X, y, sensitive_features=s).word  # the fit's own people are no other model's
+    assert g.choice_.bound is None  # it counts people, and not what they weigh
+
+
+def test_names_that_are_not_there_are_not_taken_for_values(people):
+    with pytest.raises(KeyError, match="no column 'Group' in X. Did you mean 'group'"):
+        audit(people, "y", sensitive_features=["Group"], estimator="score")
+    one_hot = people.assign(a=people["group"] == "a", b=people["group"] == "b")
+    values = people["group"].tolist()  # as many as rows: values, though they are names too
+    found = audit(one_hot, one_hot["y"], sensitive_features=values, estimator="score")
+    assert list(found.comparisons) == ["sensitive"]
+    shuffled = people["group"].sample(frac=1.0, random_state=0)
+    with pytest.raises(ValueError, match="different indexes"):
+        audit(people, people["y"], sensitive_features={"g": shuffled}, estimator="score")
+
+
+def test_labels_among_objects_and_models_that_know_them_otherwise(people):
+    X = people[["num_0", "num_1", "num_3"]]
+    f = LogisticRegression(max_iter=500).fit(X, people["y"] == 1)  # fitted on truths
+    own = {"sensitive_features": people["group"], "estimator": f}
+    plain = audit(X, people["y"], **own).to_dict()
+    for y in (people["y"].astype(object), (people["y"] == 1).astype(object),
+              (people["y"] == 1).astype(str)):  # fmt: skip
+        assert audit(X, y, **own).to_dict()["sensitive_features"] == plain["sensitive_features"]
+        g = Commod(f, target=Target(p_rule=0.6), decision=Decision(positive=y.iloc[0]))
+        assert g.fit(X, y, sensitive_features=people["group"])
+    turned = audit(X, (people["y"] == 1).astype(str), **own,
+                   decision=Decision(positive="False", favourable=0))  # fmt: skip
+    assert turned.to_dict()["accuracy"] == plain["accuracy"]

@@ -90,8 +90,17 @@ def test_two_percent_of_people_with_a_new_level_are_noticed(column):
     read = next(c.name for c in patched.patch.columns if c.kind == "category")
     odd = people.copy()
     odd.loc[odd.index[:80], read] = "never seen"
-    with pytest.warns(OtherModelWarning, match=f"2.0% of people have a level of '{read}'"):
+    with pytest.warns(OtherModelWarning, match=f"have a level of '{read}' that it does not know"):
         patched.apply(odd)
+
+
+def test_a_few_people_are_never_unlike(column):
+    """Row by row, and in small batches, people with rare values are let through."""
+    patched, people = column
+    read = next(c.name for c in patched.patch.columns if c.kind == "category")
+    for n in (1, 5, 20):
+        odd = people[:n].assign(**{read: "never seen"})
+        assert len(quietly(patched, odd)) == n
 
 
 def test_a_missing_column_is_named(column):

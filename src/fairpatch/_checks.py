@@ -1,6 +1,6 @@
 """Parameters at the door: each refusal names the parameter, what was expected, and what came."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -51,12 +51,22 @@ def a(name: str, value: Any, kind: type, example: str) -> None:
         raise TypeError(f"{name} must be a {kind.__name__}, as {example}; got {value!r}")
 
 
+def weights(name: str, values: Any) -> Any:
+    """Finite numbers, none below 0 and not all 0."""
+    found = np.asarray(values, np.float64)
+    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
+        raise ValueError(f"{name} must be finite numbers, at least 0 and not all zero")
+    return found
+
+
 def same_people(**given: Any) -> None:
     """Pandas objects beside each other have the same index: else a person gets another's values."""
-    indexes = {name: value.index for name, value in given.items() if _has_index(value)}
-    for (one, first), (two, second) in zip(
-        list(indexes.items())[:1] * len(indexes), indexes.items(), strict=True
-    ):
+    each: list[tuple[str, Any]] = []
+    for name, value in given.items():
+        parts = list(value.values()) if isinstance(value, Mapping) else [value]
+        each += [(name, own.index) for own in parts if _has_index(own)]
+    for two, second in each[1:]:
+        one, first = each[0]
         if len(first) == len(second) and not first.equals(second):
             raise ValueError(
                 f"the rows of {one} and {two} have different indexes, so that people could get "

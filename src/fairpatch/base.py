@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
-from fairpatch.decision import PLAIN, Decision
+from fairpatch.decision import PLAIN, Decision, text_of
 
 Estimator = Any
 """A fitted classifier with ``predict_proba``, a callable X -> probabilities, or a column's name."""
@@ -66,6 +66,11 @@ class BaseModel:
     decision: Decision = PLAIN
 
     def __post_init__(self) -> None:
+        if self.decision is not PLAIN and self.cutoff not in (0.5, self.decision.cutoff):
+            raise ValueError(
+                f"cutoff={self.cutoff!r} is given beside a decision that says "
+                f"{self.decision.cutoff!r}: say it in the decision alone"
+            )
         if self.decision is not PLAIN:
             object.__setattr__(self, "cutoff", self.decision.cutoff)
         if not -CLIP < logit(self.cutoff) < CLIP:
@@ -127,7 +132,9 @@ class BaseModel:
     def of_first_class(self) -> bool:
         """Whether f's score is that of the first of its two classes."""
         classes, positive = getattr(self.estimator, "classes_", None), self.decision.positive
-        return classes is not None and positive is not None and classes[0] == positive
+        if classes is None or positive is None:
+            return False
+        return text_of(classes[0]) == text_of(positive)
 
     def _asked(self, X: Any) -> Any:
         """The columns of a frame that f reads, in its order: others beside them are fine."""
@@ -220,7 +227,7 @@ def _check_binary(f: Estimator) -> None:
 def _check_label(f: Estimator, positive: Any) -> None:
     """Where f knows the labels by other names, 0 and 1 are taken for the two of them."""
     classes = getattr(f, "classes_", None)
-    if classes is None or positive is None or positive in list(classes):
+    if classes is None or positive is None or text_of(positive) in map(text_of, classes):
         return
     if {str(c) for c in classes} not in ({"0", "1"}, {"False", "True"}, {"0.0", "1.0"}):
         raise ValueError(

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +25,7 @@ from fairpatch.learn.adversarial.problem import Callback, Grid
 from fairpatch.learn.push.rules import CardRules
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.fairness import Fairness
+from fairpatch.patch.compare import IfUnlike
 from fairpatch.patched import PatchedModel
 from fairpatch.report.review import Review, review
 
@@ -204,15 +206,15 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with showing(self.progress):
             found = fit_model(self, X, y, sensitive_features, *own)
         self.fitted_, self.base_, self.patch_ = found.fitted, found.base, found.fitted.patch
-        self.classes_, self.named_ = found.classes, found.named
-        self.patched_ = PatchedModel(found.base, self.patch_, self.classes_)
+        self.classes_, self.named_ = np.sort(found.classes), found.named
+        self.patched_ = PatchedModel(found.base, self.patch_, found.classes)
         for name in FOUND if found.fitted.target is not None else ():
             setattr(self, name, getattr(found.fitted, name.rstrip("_")))
         return self
 
     def certify(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target | None = None,
-        f_trained_on: Any = None,
+        f_trained_on: Any = None, if_unlike: IfUnlike = "refuse",
     ) -> Certificate:  # fmt: skip
         """Judge the fitted patch on rows that it has not seen; as ``PatchedModel.certify``."""
         target = self.target if target is None else target
@@ -220,7 +222,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("there is no target: certify(..., target=Target(p_rule=0.8))")
         check_is_fitted(self, "patched_")
         X = X if is_engine_table(X) or self.named_ else self._checked(X)
-        own = {"sensitive_features": sensitive_features, "target": target}
+        own = {"sensitive_features": sensitive_features, "target": target, "if_unlike": if_unlike}
         return self.patched_.certify(X, y, **own, f_trained_on=f_trained_on)
 
     def review(self, X: Any, y: Any, *, sensitive_features: Any, **options: Any) -> Review:
@@ -235,9 +237,10 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.patched_.predict(X)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Patched probabilities; the cut-off still holds."""
+        """Patched probabilities, of ``classes_`` in their order; the cut-off still holds."""
         X = self._checked(X)
-        return self.patched_.predict_proba(X)
+        found = self.patched_.predict_proba(X)
+        return found if (self.classes_ == self.patched_.classes).all() else found[:, ::-1]
 
     def predict_ratio(self, X: Any) -> Floats:
         """r(x): 1 leaves a person's score as it is, below 0 reverses the decision."""

@@ -37,7 +37,7 @@ class Decision(BaseModel):
         Column of what each row weighs, in everything that is counted.
     key : str, optional
         Column of whole numbers that tells the rows of a table in an engine apart.
-    approved, denied : str
+    approved, denied : str, optional
         What people call the favourable decision, and the other one.
     positive_words, negative_words : str, optional
         What people call the outcomes: "defaulted", "paid back".
@@ -57,8 +57,8 @@ class Decision(BaseModel):
     cutoff: Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.5
     weight: str | None = None
     key: str | None = None
-    approved: str = "approved"
-    denied: str = "denied"
+    approved: str | None = None
+    denied: str | None = None
     positive_words: str | None = None
     negative_words: str | None = None
 
@@ -79,8 +79,12 @@ class Decision(BaseModel):
     @property
     def favoured(self) -> str:
         """The favourable decision, as tables have it."""
-        named = "approved" in self.model_fields_set
-        return self.approved if named else f"decision {self.favourable}"
+        return self.approved or f"decision {self.favourable}"
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the favourable decision and the other are called in a sentence."""
+        return self.approved or "approved", self.denied or "denied"
 
     @property
     def outcomes(self) -> tuple[str, str]:

@@ -90,7 +90,7 @@ class Given:
     hidden: tuple[str, ...] = ()
     """Columns of X that the patch must not read."""
     named: bool = False
-    """Whether labels or S were names of X's columns."""
+    """Whether labels, S or weights were names of X's columns."""
 
 
 def take_apart(
@@ -103,14 +103,16 @@ def take_apart(
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     weight = decision.weight
     if not isinstance(frame, nw.DataFrame):
-        if isinstance(y, str):
-            raise TypeError(f"y={y!r} names a column, so X must be a frame; got {_type(X)}")
+        for name, column in (("y", y), ("the decision's weight", weight)):
+            if isinstance(column, str):
+                raise TypeError(
+                    f"{name} names column {column!r}, so X must be a frame; got {type(X).__name__}"
+                )
         return Given(X, y, sensitive)
     names = list(frame.columns)
     label = y if isinstance(y, str) else None
-    features = names_in(sensitive, names)
-    known = {"key": decision.key if decision.key in names else None,
-             "weight": weight if label is not None or weight in names else None}  # fmt: skip
+    features = names_in(sensitive, names, len(frame))
+    known = {"key": decision.key if decision.key in names else None, "weight": weight}
     if label is None and features is None and not any(known.values()):
         return Given(X, y, sensitive)
     roles = Roles.given(
@@ -123,22 +125,23 @@ def take_apart(
         sensitive if features is None else frame.select(features).to_native(),
         None if known["weight"] is None else frame[known["weight"]].to_numpy(),
         tuple(roles.hidden),
-        label is not None or features is not None,
+        True,
     )
 
 
-def names_in(given: Any, columns: Sequence[str]) -> list[str] | None:
+def names_in(given: Any, columns: Sequence[str], rows: int) -> list[str] | None:
     """Names of columns, where that is what was given; None where it is values."""
     wanted = [given] if isinstance(given, str) else given
     if not isinstance(wanted, list | tuple) or not wanted:
         return None
     if not all(isinstance(name, str) for name in wanted):
         return None
+    if len(set(wanted)) < len(wanted):  # one for each row
+        return None
     found = [name for name in wanted if name in columns]
-    if isinstance(given, str) and not found:
-        raise KeyError(f"there is no column {given!r} in X" + did_you_mean(given, columns))
-    return list(wanted) if len(found) == len(wanted) else None
-
-
-def _type(X: Any) -> str:
-    return type(X).__name__
+    if len(found) == len(wanted):
+        return list(wanted)
+    if isinstance(given, str) or len(wanted) != rows:
+        lost = next(name for name in wanted if name not in columns)
+        raise KeyError(f"there is no column {lost!r} in X" + did_you_mean(lost, columns))
+    return None

@@ -122,6 +122,22 @@ def test_diff_says_what_differs(run):
     assert found["decisions"]["only_first_decides_1"] == 0
 
 
+def test_a_code_for_reasons_changes_no_decision(run):
+    line = load(run / "run" / "patch.json").lines[0].name
+    fairpatch("edit", "run", "--code", f"{line}=R07", "--out", "coded.json", cwd=run)
+    coded, plain = load(run / "coded.json"), load(run / "run" / "patch.json")
+    assert coded.reason_codes == {line: "R07"}
+    assert coded.model_copy(update={"reason_codes": {}}) == plain
+    assert "nothing to edit" in fairpatch("edit", "run", cwd=run, code=2).stderr
+
+
+def test_another_candidate_knows_its_model_too(run):
+    fairpatch("frontier", "run", "--take", "1", "--out", "taken.json", cwd=run)
+    found = load(run / "taken.json").fingerprint
+    assert found is not None
+    assert {c.column for c in found.columns} <= {c.name for c in load(run / "taken.json").columns}
+
+
 def test_a_card_is_edited_dialled_and_judged_again(run):
     POPULATION.sample(12_000, seed=6).to_pandas().to_parquet(run / "fresh.parquet")
     lines = [line.name for line in load(run / "run" / "patch.json").lines]

@@ -11,6 +11,7 @@ from fairpatch.datasets import Population
 from fairpatch.patch import Column
 from fairpatch.patch.compare import LIMITS, compare, compare_rows
 from fairpatch.patch.fingerprint import fingerprint_of
+from fairpatch.patch.probe import probe_values
 
 POPULATION = Population(p_rule=0.55, accuracy=0.8, groups={"a": (0.65, 0.0), "b": (0.35, 1.0)})
 
@@ -46,7 +47,8 @@ def test_levels_of_few_people_are_left_out():
     X = pd.DataFrame({"job": levels})
     found = fingerprint_of(X, np.linspace(0.01, 0.99, 100), [Column(name="job", kind="category")])
     assert found.columns[0].levels == ("common",)
-    assert found.columns[0].shares == (0.91,)
+    assert found.columns[0].shares == (0.9,)  # to ten people: nine of 100 do not follow from it
+    assert found.columns[0].others == 0.1
 
 
 def test_the_figures_are_those_of_the_definition(patch):
@@ -81,3 +83,15 @@ def test_arrays_are_compared_by_position():
 def test_a_patch_without_a_fingerprint_is_never_refused(patch):
     old = patch.model_copy(update={"fingerprint": None, "decision": Decision()})
     assert not compare(old, POPULATION.sample(100).to_pandas(), "score").findings
+
+
+def test_columns_that_few_have_are_neither_described_nor_made_up():
+    random = np.random.default_rng(0)
+    debt = np.where(np.arange(1_000) < 12, random.integers(100, 900, 1_000), np.nan)
+    X = pd.DataFrame({"debt": debt, "age": random.integers(18, 80, 1_000)})
+    columns = [Column(name="debt", kind="number"), Column(name="age", kind="number")]
+    found = fingerprint_of(X, random.random(1_000), columns)
+    assert found.columns[0].edges == ()
+    assert found.columns[1].edges
+    assert found.columns[0].missing == 0.99  # and not 0.988: twelve people
+    assert probe_values(X, ["debt", "age"])["debt"] == (None,)

@@ -308,7 +308,7 @@ def test_odd_inputs_are_reviewed_all_the_same():
     tiny = np.where(np.arange(600) == 0, "south", "north")  # one of a kind: no blind bound
     assert g.review(X, y, sensitive_features=tiny, refits=0).html()
     rare = X.assign(job=[f"level {i % 100}" for i in range(600)])  # no level of ten people
-    with pytest.raises(OtherModelError, match="level of 'job' that the patch has never seen"):
+    with pytest.raises(OtherModelError, match="level of 'job' that it does not know"):
         g.review(rare, y, sensitive_features=s, refits=0)
     assert g.review(rare, y, sensitive_features=s, refits=0, if_unlike="ignore").html()
     pandas_series = pd.Series(s, name="region")

@@ -36,6 +36,7 @@ from fairpatch.patch.sealed import seal
 SURENESS = (0.0, 25.0, 50.0, 100.0, 200.0, 400.0, 800.0)
 """Points that f's full sureness may be worth."""
 FOLDS = 5
+MOST_PRICES = 20_000
 STRICTER = 0.1
 """A second aim, where it differs: the limits moved inwards by this."""
 
@@ -144,7 +145,10 @@ def learn_cards(
         for points in (crossed, own)
     )
     dearest = int(np.ceil(max(np.abs(points).max(initial=0.0) for points in (*crossed, *own)))) + 1
-    strengths = np.append(0.0, HUNDRED / np.arange(dearest, 0, -1))
+    prices = np.arange(1, dearest + 1)
+    if dearest > MOST_PRICES:  # whole points all the same, but not each of them
+        prices = np.unique(np.geomspace(1, dearest, MOST_PRICES).round())
+    strengths = np.append(0.0, HUNDRED / prices[::-1])
     return Cards(
         tuple(cards), models, ratios, own_ratios, strengths, decision, _provenance(rows, rules)
     )

@@ -91,6 +91,8 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     """
     by_feature = {feature: frontier.counts.by(feature) for feature in frontier.counts.features}
     known, blind = fewest(target, by_feature, frontier.q, frontier.f_logit > 0, frontier.weight)
+    if frontier.candidates.decision.weight is not None:
+        known = None  # it counts people, and not what they weigh
     ladder: list[Choice] = []
     rungs = [target.inside(m) if m else target for m in MARGINS]
     settled = options(frontier.settled, rungs) if frontier.settled else [[] for _ in rungs]

@@ -136,7 +136,7 @@ def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     """The patch with what f's scores and its columns look like on the rows it was learned from."""
     decision = patch.decision
     scores = np.asarray(expit(decision.sign * rows.f + logit(decision.cutoff)))
-    found = fingerprint_of(rows.X, scores, patch.columns, rows.sample_weight)
+    found = fingerprint_of(rows.X, scores, patch.columns, rows.stands_for)
     return patch.model_copy(update={"fingerprint": found})
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch._checks import same_people
 from fairpatch.base import BaseModel
 from fairpatch.choose.fit import Fitted, fit_lambdas, fit_target
 from fairpatch.choose.learners import game_of, learner_of
@@ -58,6 +59,12 @@ def fit_model(
         return _fit_table(model, EngineSplits.of(*own), seed)
     given, classes = read_given(model, X, y, sensitive_features, decision)
     check_memory_fit(model, given.sensitive, key, change_cost, f_trained_on)
+    same_people(X=X, f_trained_on=f_trained_on)
+    if given.weight is not None and sample_weight is not None:
+        raise ValueError(
+            f"the decision has a weight, {decision.weight!r}, which counts everywhere, and "
+            "sample_weight is for learning alone: give one of them"
+        )
     weight = given.weight if sample_weight is None else sample_weight
     rows = Rows.of(given.X, given.y, given.sensitive, None, weight, change_cost)
     contract = decision.named(classes)

@@ -9,7 +9,7 @@ import typer
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import SOURCES, IfUnlike, Model, PatchFile, Reasons, Score, TrustModel
 from fairpatch.cli.people import heed
-from fairpatch.cli.run_folder import model_of, patch_path, score_of
+from fairpatch.cli.run_folder import model_of, no_features, patch_path, score_of
 from fairpatch.cli.say import progress, refuse, say
 
 if TYPE_CHECKING:
@@ -41,10 +41,12 @@ def run(
             column = score_of(patch, score)
         else:
             scored = Path(scratch) / "scored.parquet"
-            column = _score(found, data, source, scored, if_unlike, trust=bool(trust_model))
+            known = (found, data, source, scored, if_unlike, no_features(patch, data))
+            column = _score(*known, trust=bool(trust_model))
             data = str(scored)
         table = tables.relation(data)
         tables.need_columns(table, [column, *(c.name for c in found.columns)], data)
+        tables.need_probabilities(table, column, data, if_any=True)
         heed(compare(found, table, column), if_unlike)
         if not out.suffix:
             _by_parts(found, data, out, column, reasons=reasons)
@@ -53,7 +55,14 @@ def run(
 
 
 def _score(
-    patch: "Patch", data: str, source: str, out: Path, if_unlike: str, *, trust: bool
+    patch: "Patch",
+    data: str,
+    source: str,
+    out: Path,
+    if_unlike: str,
+    no_features: list[str],
+    *,
+    trust: bool,
 ) -> str:
     """The table with the base model's scores as one more column, in a file that is not kept."""
     from fairpatch.base import BaseModel
@@ -63,7 +72,8 @@ def _score(
 
     base = BaseModel(read_model(source, trust=trust), decision=patch.decision)
     table = tables.relation(data)
-    columns = base.columns or list(table.columns)
+    tables.need_columns(table, [c.name for c in patch.columns], data)
+    columns = base.columns or [n for n in table.columns if n not in no_features]
     tables.need_columns(table, columns, data)
     heed(compare_model(patch, base, tables.in_memory(table.limit(100))), if_unlike)
     score(table, base, columns, out=out, name=SCORE)
@@ -82,8 +92,11 @@ def _write(patch: "Patch", table: Any, score: str, out: Path, *, reasons: bool) 
             str(unfinished)
         )
     written = tables.relation(str(out))
-    rows, changed = written.aggregate(f'count(*), count(*) FILTER ("{CHANGED}")').fetchall()[0]
-    say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({changed / max(rows, 1):.1%})")
+    sums = f'count(*), count(*) FILTER ("{CHANGED}"), count(*) FILTER ("{CHANGED}" IS NULL)'
+    rows, changed, none = written.aggregate(sums).fetchall()[0]
+    open_ones = f"; {none:,} have no score, and so no decision" if none else ""
+    share = changed / max(rows, 1)
+    say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({share:.1%}){open_ones}")
 
 
 def _by_parts(patch: "Patch", data: str, out: Path, score: str, *, reasons: bool) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.patch import Patch
 
+HARMLESS = ("numpy.dtype",)
+"""Types that skops asks about and that run nothing."""
 INSTEAD = "score the table where the model lives and give --score instead"
 
 
@@ -42,19 +44,23 @@ def read_model(source: str, *, trust: bool) -> Any:
             f"{path.name}: expected .skops, .onnx, LightGBM's .txt, XGBoost's .json or .ubj, an "
             f"MLflow URI, or with --trust-model a pickle; otherwise {INSTEAD}"
         )
+    if path.suffix == ".skops":
+        return _skops(path, trust=trust)
     if path.suffix in PICKLES:
         _need_trust(f"{path.name} is a pickle", trust=trust)
     return reader(path)
 
 
-def _skops(path: Path) -> Any:
+def _skops(path: Path, *, trust: bool = False) -> Any:
     skops = need("skops.io", extra="cli")
-    unknown = skops.get_untrusted_types(file=path)
-    if unknown:
+    types = skops.get_untrusted_types(file=path)
+    unknown = [name for name in types if name not in HARMLESS]
+    if unknown and not trust:
         refuse(
-            f"{path} holds types that could run code: {', '.join(unknown[:5])}. Otherwise {INSTEAD}"
+            f"{path} holds types that could run code: {', '.join(unknown[:5])}. If you trust where "
+            f"it comes from, give --trust-model; otherwise {INSTEAD}"
         )
-    return skops.load(path)
+    return skops.load(path, trusted=types)
 
 
 def _xgboost(path: Path) -> Any:

@@ -144,7 +144,8 @@ def read(path: Path | None, **options: Any) -> Config:
         if not isinstance(loaded, dict):
             refuse(f"{path} must hold options as 'name: value'; see: fairpatch init DATA")
         found = loaded
-    unknown = [k for k, v in found.items() if v in ("?", ["?"])]
+    inner: dict[str, Any] = found["decision"] if isinstance(found.get("decision"), dict) else {}
+    unknown = [k for k, v in (*found.items(), *inner.items()) if v in ("?", ["?"])]
     if unknown and not any(options.get(k) for k in unknown):
         refuse(f"{path}: {', '.join(unknown)} could not be guessed: replace the '?'")
     target = {**(found.get("target") or {}), **_given(options.pop("target", {}))}

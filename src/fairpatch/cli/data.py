@@ -140,13 +140,15 @@ def need_columns(table: Any, wanted: list[str], source: str) -> None:
         )
 
 
-def need_probabilities(table: Any, score: str, source: str) -> None:
-    """A score in percent is a common mistake: say so at once."""
+def need_probabilities(table: Any, score: str, source: str, *, if_any: bool = False) -> None:
+    """A score in percent is a common mistake: say so at once; ``if_any``: gaps alone are fine."""
     import narwhals as nw
 
     column = nw.col(score)
     ends = nw.from_native(table).lazy().select(low=column.min(), high=column.max()).collect()
     low, high = ends.row(0)
+    if low is None and if_any:
+        return
     if low is None or isinstance(high, str) or low < 0 or high > 1:
         refuse(
             f"column {score!r} of {source} runs from {low} to {high}; a probability is between 0 "

@@ -32,11 +32,16 @@ def run(
     from fairpatch.patch.file import write_whole
     from fairpatch.report.summary import certificate_data
 
+    if not (strike or points or code or patch):
+        refuse("there is nothing to edit: give --strike, --points, --code or --patch")
     options = configs.read(folder / "config.yaml", data=data)
     edited = edit(
         load(patch or patch_path(folder)), strike=strike or [], points=_points(points or [])
     )
     edited = edited.with_reason_codes(_codes(code or []))
+    if not (strike or points or patch):  # codes change no decision
+        say(f"wrote {save(edited, out)}")
+        return
     model, target = patched_model(options, edited), Target(**options.target.model_dump())
     try:
         found, certificate = model.redial(

@@ -169,6 +169,8 @@ def _fit(g: "Commod", table: Any, options: "Config") -> None:
     """In memory, or inside the engine where there is a key and f is a column."""
     S, known = options.sensitive, options.f_trained_on
     if options.decision.key is not None and options.score is not None:
+        if known is not None:
+            refuse("f_trained_on is not read by a fit inside the engine: leave the key out")
         g.fit(table, options.label, sensitive_features=S)
         return
     frame = tables.in_memory(table)

@@ -2,12 +2,25 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairpatch.cli.options import Json
 from fairpatch.cli.say import say, say_json
+
+if TYPE_CHECKING:
+    from fairpatch.patch import Patch
+
+
+def like_its_run(patch: "Patch", chosen: "Patch") -> "Patch":
+    """A candidate with the fingerprint of the run's patch, of the columns that both read."""
+    known = chosen.fingerprint
+    if known is None:
+        return patch
+    read = {column.name for column in patch.columns}
+    columns = tuple(c for c in known.columns if c.column in read)
+    return patch.model_copy(update={"fingerprint": known.model_copy(update={"columns": columns})})
 
 
 def run(
@@ -28,7 +41,8 @@ def run(
             raise ValueError(
                 f"there is no candidate {take}; there are 0 to {len(saved.patches) - 1}"
             )
-        say(f"wrote {save(saved.patches[take], out or Path(f'patch-{take}.json'))}")
+        taken = like_its_run(saved.patches[take], load(folder / "patch.json"))
+        say(f"wrote {save(taken, out or Path(f'patch-{take}.json'))}")
         return
     kept = [r for r, is_kept in zip(saved.records, saved.pareto, strict=True) if is_kept]
     if json:

@@ -40,6 +40,7 @@ def _open(found: Profile, model: str | None) -> list[str]:
     asked = {
         "label": found.label == "?",
         "positive": found.positive == "?",
+        "favourable": found.label == "?",
         "score": found.score is None and model is None,
         "sensitive": not found.sensitive,
     }
@@ -54,6 +55,7 @@ def _text(data: str, names: list[str], found: Profile, model: str | None) -> str
     other = _yaml(str((others or ["?"])[0]))
     about = f"the label that the score is the probability of; the other: {other}"
     positive = None if found.positive is None else str(found.positive)
+    guess = f"guessed: {good[found.favourable]}" if found.label != "?" else "the label is open"
     trained = "true for rows that the base model was trained on"
     return f"""\
 # fairpatch: what a run needs. Check every line that was guessed from {_yaml(data)}.
@@ -62,8 +64,8 @@ data: {_yaml(data)}
 label: {_yaml(found.label)}
 decision:
 {_entry("positive", positive, about)}\
-  # the decision that is good for a person: 1 or 0 (guessed: {good[found.favourable]})
-  favourable: {found.favourable}
+  # the decision that is good for a person: 1 or 0 ({guess})
+  favourable: {found.favourable if found.label != "?" else '"?"'}
   # decision 1 is a probability above this
   cutoff: 0.5
 {_entry("weight", found.weight, "what each row weighs")}\

@@ -18,6 +18,10 @@ def table_of(options: "Config") -> Any:
     table = tables.relation(options.data)
     tables.need_columns(table, options.named, options.data)
     index = [n for n in tables.index_columns(options.data) if n not in options.named]
+    wanted = (options.label, *options.sensitive, options.score, *options.categories)
+    twice = [n for n in options.ignore if n in wanted]
+    if twice:
+        refuse(f"column {twice[0]!r} is ignored and used: take it out of one of the two")
     unread = [n for n in (*options.ignore, *index) if n in table.columns]
     return tables.without(table, unread)
 

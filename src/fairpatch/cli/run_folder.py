@@ -66,6 +66,19 @@ def model_of(source: Path, score: str | None, model: str | None) -> str | None:
     return configs.read(source / "config.yaml").model
 
 
+def no_features(source: Path, data: str) -> list[str]:
+    """Columns that a run's base model was not given: label, S, keys, weights, what is ignored."""
+    from fairpatch.cli import config as configs
+    from fairpatch.cli.data import index_columns
+
+    if not (source / "config.yaml").exists():
+        return index_columns(data)
+    options = configs.read(source / "config.yaml")
+    some = (options.f_trained_on, options.decision.weight, options.decision.key)
+    named = [options.label, *options.sensitive, *options.ignore, *(n for n in some if n)]
+    return [*named, *index_columns(data)]
+
+
 def patch_path(source: Path) -> Path:
     """The patch of a run folder, or the file itself; a changed one is refused."""
     if not source.exists():

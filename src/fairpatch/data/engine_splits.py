@@ -18,6 +18,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from fairpatch import _checks as check
 from fairpatch._hints import did_you_mean
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, check_shares
@@ -273,11 +274,11 @@ class EngineSplits:
         at = {group: g for g, group in enumerate(counts.groups)}
         people = counts.n.sum((2, 3))[[at[group] for group in joint], :2]
         weight = (people / np.maximum(taken, 1))[code, y]
-        own = self.base.decision.weight
+        own, stands_for = self.base.decision.weight, weight
         if own is not None:
-            weight = weight * found[own].to_numpy().astype(np.float64)
+            weight = weight * check.weights("weight", found[own].to_numpy())
         X = found.select(*self.columns).to_native()
-        return Rows(X, y, groups, self.base.logits(X), weight)
+        return Rows(X, y, groups, self.base.logits(X), weight, stands_for=stands_for)
 
 
 def count_table(

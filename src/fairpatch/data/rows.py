@@ -7,8 +7,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch import _checks as check
 from fairpatch._arrays import Floats, Ints
-from fairpatch._checks import same_people
 from fairpatch.base import BaseModel
 from fairpatch.measure.groups import Groups
 from fairpatch.patch.columns import Columns
@@ -29,6 +29,8 @@ class Rows:
     sample_weight: Any = None
     change_cost: Any = None
     """What a changed decision costs in each row, relative to the others."""
+    stands_for: Any = None
+    """How many rows of a table in an engine each of a sample stands for."""
 
     @classmethod
     def of(
@@ -41,7 +43,7 @@ class Rows:
         change_cost: Any = None,
     ) -> "Rows":
         """Rows as a caller has them, each of them once in everything that is given."""
-        same_people(
+        check.same_people(
             X=X, sensitive_features=sensitive_features, sample_weight=sample_weight,
             change_cost=change_cost,
         )  # fmt: skip
@@ -52,6 +54,8 @@ class Rows:
         if groups is not None and len(groups) != n:
             names = ", ".join(map(repr, groups.features))
             raise ValueError(f"sensitive feature {names} has {len(groups)} rows, X has {n}")
+        if sample_weight is not None and np.asarray(sample_weight).shape == (n,):
+            check.weights("sample_weight", sample_weight)
         for name, given in (("sample_weight", sample_weight), ("change_cost", change_cost)):
             if given is not None and np.asarray(given).shape != (n,):
                 got = " x ".join(map(str, np.asarray(given).shape)) or "a single one"

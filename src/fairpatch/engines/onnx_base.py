@@ -135,11 +135,15 @@ def _copied(graph: Graph, made: Any, inputs: dict[str, str], texts: set[str], *,
     prefix = f"base_{len(graph.nodes)}/"
     made = graph.onnx.compose.add_prefix(made, prefix)
     read = {name for node in made.graph.node for name in node.input}
-    for name, source in inputs.items():
-        if prefix + name not in read:
+    # by their order: skl2onnx calls "size m" "size_m"
+    called = {e.name for e in made.graph.input}
+    own = [e.name for e in made.graph.input] if len(called) == len(inputs) else None
+    for i, (name, source) in enumerate(inputs.items()):
+        inner = prefix + name if own is None else own[i]
+        if inner not in read:
             continue
         fed = source if wide or name in texts else _cast(graph, source, "FLOAT")
-        graph.node("Identity", [fed], output=prefix + name)
+        graph.node("Identity", [fed], output=inner)
     graph.nodes.extend(made.graph.node)
     graph.constants.extend(made.graph.initializer)
     return _cast(graph, made.graph.output[-1].name, "DOUBLE")

@@ -91,8 +91,12 @@ def _type(patch: Patch, column: Any) -> str:
         if category.column == column.name
         for entry in category.levels
     ]
+    if not levels and patch.fingerprint is not None:  # only a gap counts
+        levels = [v for c in patch.fingerprint.columns if c.column == column.name for v in c.levels]
     if levels and all(isinstance(level, bool) for level in levels):
         return "boolean"
     if levels and all(isinstance(level, int) for level in levels):
         return "int64"
+    if levels and all(isinstance(level, int | float) for level in levels):
+        return "float64"
     return "string"

@@ -320,7 +320,7 @@ def _group_table(comparison: GroupComparison, decision: Decision) -> Table:
         for g in comparison.groups
     ]
     favoured = f"gets decision {decision.favourable}"
-    if "approved" in decision.model_fields_set:
+    if decision.approved is not None:
         favoured = f"is {decision.approved}"
     good, bad = decision.good_outcome, decision.bad_outcome
     notes = [f"TPR and FPR: share that {favoured} of those with {good}, and of those with {bad}."]

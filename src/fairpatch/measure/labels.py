@@ -32,6 +32,8 @@ def read_labels(
         raise ValueError("Commod requires y to be passed, but the target y is None")
     y = column_or_1d(_array(y), warn=True)
     values, code = factorize(y)
+    if y.dtype == object and None not in values:  # numbers or truths among objects
+        y = np.asarray(y.tolist())
     gaps = sum(int((code == k).sum()) for k, v in enumerate(values) if v is None)
     if gaps:
         raise ValueError(f"Input y contains NaN: {gaps} rows have no label. Leave them out")
@@ -76,8 +78,9 @@ def positive_labels(y: Any, decision: Decision) -> NDArray[Any]:
     """1 for the positive label, 0 for the other, None for a gap."""
     values, code = factorize(np.asarray(_array(y)))
     negative, positive = classes_in(y, decision)
-    known = {None: None, negative: 0, positive: 1}
-    return np.array([known[v] for v in values] or [None], object)[code]
+    known = {text_of(negative): 0, text_of(positive): 1}
+    found = [None if v is None else known[text_of(v)] for v in values]
+    return np.array(found or [None], object)[code]
 
 
 def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Value], nw.Expr]:

@@ -18,8 +18,16 @@ from fairpatch._arrays import Floats
 from fairpatch._hints import hint
 from fairpatch.base import BaseModel
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.figures import Expressions, Numbers, figures_of, sums_of_rows, sums_of_table
-from fairpatch.patch.fingerprint import Fingerprint
+from fairpatch.patch.figures import (
+    FEW,
+    Expressions,
+    Numbers,
+    at_least_one,
+    figures_of,
+    sums_of_rows,
+    sums_of_table,
+)
+from fairpatch.patch.fingerprint import Fingerprint, step_of
 from fairpatch.patch.model import Patch
 from fairpatch.patch.probe import probe_distance
 
@@ -53,6 +61,8 @@ CHANCE = 1.63
 """Kolmogorov's distance of two samples of n and m is above 1.63 sqrt(1/n + 1/m) once in 100."""
 
 
+TOO_FEW = 30
+"""Fewer people are not compared: chance alone makes them unlike."""
 IfUnlike = Literal["refuse", "warn", "ignore"]
 SCORE = "fairpatch_base_score"
 INSTEAD = "If that is as it should be, say if_unlike='warn'; otherwise learn a patch for this model"
@@ -97,6 +107,8 @@ class Comparison:
         return any(f.word == "refuse" for f in self.findings)
 
     def __str__(self) -> str:
+        if not self.findings and self.people < TOO_FEW:
+            return f"{self.people} people are too few to compare"
         if not self.findings:
             return f"{self.people:,} people look like those that the patch was learned on"
         return "; ".join(map(str, self.findings))
@@ -170,7 +182,8 @@ def with_verdict(known: Fingerprint, found: Any) -> Any:
     """The figures with one word before them: alike, notice or refuse."""
     frame = nw.from_native(found)
     names = frame.collect_schema().names()
-    chance = (1.0 / nw.col("people").cast(nw.Float64) + 1.0 / known.people) ** 0.5 * CHANCE
+    n = at_least_one(nw.col("people").cast(nw.Float64), Expressions())
+    chance = (1.0 / n + 1.0 / known.people) ** 0.5 * CHANCE + step_of(known.people) / 2
     noticed, refused = nw.lit(False), nw.col("likeness") < UNLIKE
     for name in names:
         figure = name.partition(" of ")[0]
@@ -179,7 +192,9 @@ def with_verdict(known: Fingerprint, found: Any) -> Any:
         value = nw.col(name) if figure == "unseen" else nw.col(name).abs()
         least, most = LIMITS[figure]
         beyond = value - chance if figure in BY_CHANCE else value
+        beyond = value - (0.01 / n) ** 0.5 * 3.0 if figure == "unseen" else beyond
         noticed, refused = noticed | (beyond > least), refused | (beyond > most)
+    noticed, refused = noticed & (n >= TOO_FEW), refused & (n >= FEW)
     fine = nw.when(noticed).then(nw.lit("notice")).otherwise(nw.lit("alike"))
     word = nw.when(refused).then(nw.lit("refuse")).otherwise(fine)
     return frame.with_columns(word.alias("verdict")).select("verdict", *names).to_native()
@@ -193,9 +208,9 @@ def _number(value: Any) -> float:
 
 def _findings(known: Fingerprint, row: dict[str, float]) -> Iterator[Finding]:
     n = int(row.get("people") or 0)
-    if not n:
+    if n < TOO_FEW:
         return
-    chance = CHANCE * (1 / n + 1 / known.people) ** 0.5
+    chance = CHANCE * (1 / n + 1 / known.people) ** 0.5 + step_of(known.people) / 2
     if row["likeness"] < TURNED:
         yield Finding(
             "refuse", "score", "likeness", row["likeness"],
@@ -203,7 +218,8 @@ def _findings(known: Fingerprint, row: dict[str, float]) -> Iterator[Finding]:
             "low one now. Is it the probability of the other label?",
         )  # fmt: skip
         return
-    if row["likeness"] < UNLIKE:
+    units = max((v for k, v in row.items() if k.startswith("distance of ")), default=0.0)
+    if row["likeness"] < UNLIKE and units < LIMITS["distance"][1] + chance:
         yield Finding(
             "refuse", "score", "likeness", row["likeness"],
             "people alike have other scores than when the patch was learned, as if drawn anew: "
@@ -217,9 +233,10 @@ def _findings(known: Fingerprint, row: dict[str, float]) -> Iterator[Finding]:
         if figure not in LIMITS or (figure == "shift" and name != most):
             continue
         noise = chance if figure in BY_CHANCE else 0.0
+        noise += 3 * (0.01 / n) ** 0.5 if figure == "unseen" else 0.0
         notice, refuse = (limit + noise for limit in LIMITS[figure])
         if abs(value) > notice if figure != "unseen" else value > notice:
-            word: Word = "refuse" if abs(value) > refuse else "notice"
+            word: Word = "refuse" if abs(value) > refuse and n >= FEW else "notice"
             yield Finding(word, column or "score", figure, value, _said(figure, column, value))
 
 
@@ -229,7 +246,8 @@ def _said(figure: str, column: str, value: float) -> str:
         f"for (distance {value:.2f}): another model, or other people",
         "distance": f"{column!r} is spread otherwise than when the patch was learned (distance "
         f"{value:.2f}): other units, or other people",
-        "unseen": f"{value:.1%} of people have a level of {column!r} that the patch has never seen",
+        "unseen": f"{value:.1%} more people than when the patch was learned have a level of "
+        f"{column!r} that it does not know",
         "gaps": f"{abs(value):.1%} {'more' if value > 0 else 'fewer'} people have no {column!r}",
         "shift": f"people alike in {column!r} have other scores than when the patch was learned "
         f"(by up to {value:.2f}): another model",

@@ -102,8 +102,8 @@ def sums_of_table(known: Fingerprint, frame: Any, score: str) -> Any:
 
 def figures_of(known: Fingerprint, a: Algebra) -> dict[str, Any]:
     """Every figure of ``LIMITS`` by its name, and the likeness."""
-    n = a.of("n")
-    found: dict[str, Any] = {"people": n}
+    n = at_least_one(a.of("n"), a)
+    found: dict[str, Any] = {"people": a.of("n")}
     if known.edges:
         found["score_distance"] = a.highest(
             [a.of(f"s{i}") / n - share for i, share in enumerate(known.shares)]
@@ -115,12 +115,12 @@ def figures_of(known: Fingerprint, a: Algebra) -> dict[str, Any]:
 
 
 def _of_column(j: int, own: ColumnPrint, n: Any, people: int, a: Algebra) -> dict[str, Any]:
-    there = _some(a.of(f"m{j}"), a)
+    there = at_least_one(a.of(f"m{j}"), a)
     counts = [a.of(f"c{j}_{i}") for i in range(len(own.shares))]
     found = {f"gaps of {own.column}": 1.0 - a.of(f"m{j}") / n - own.missing}
     if own.levels:
         seen = reduce(lambda x, y: x + y, counts) / there
-        found[f"unseen of {own.column}"] = sum(own.shares) - seen
+        found[f"unseen of {own.column}"] = 1.0 - own.others - seen
     if counts:
         apart = [c / there - share for c, share in zip(counts, own.shares, strict=True)]
         found[f"distance of {own.column}"] = a.highest(apart)
@@ -128,7 +128,7 @@ def _of_column(j: int, own: ColumnPrint, n: Any, people: int, a: Algebra) -> dic
     for (size, mean, then), then_size in zip(_bands(j, own, a), _sizes(own, people), strict=True):
         if then is None or then_size < FEW:
             continue
-        chance = _some(size, a) ** -0.5 * SPREAD + SPREAD * then_size**-0.5
+        chance = at_least_one(size, a) ** -0.5 * SPREAD + SPREAD * then_size**-0.5
         beyond = a.highest([mean - then]) - chance
         shifts.append(a.where((size >= FEW) & (beyond > 0.0), beyond, 0.0))
     if shifts:
@@ -141,7 +141,7 @@ def _likeness(known: Fingerprint, a: Algebra) -> Any:
 
     Bands of few people are left out of both sums.
     """
-    p = a.of("p") / a.of("n")
+    p = a.of("p") / at_least_one(a.of("n"), a)
     up, down = p * 0.0, p * 0.0 + 1e-9
     for j, own in enumerate(known.columns):
         for size, mean, then in _bands(j, own, a):
@@ -158,10 +158,10 @@ def _bands(j: int, own: ColumnPrint, a: Algebra) -> Iterator[tuple[Any, Any, flo
         size, total = a.of(f"c{j}_{i}"), a.of(f"p{j}_{i}")
         if own.edges and i:
             size, total = size - a.of(f"c{j}_{i - 1}"), total - a.of(f"p{j}_{i - 1}")
-        yield size, total / _some(size, a), then
+        yield size, total / at_least_one(size, a), then
 
 
-def _some(size: Any, a: Algebra) -> Any:
+def at_least_one(size: Any, a: Algebra) -> Any:
     """At least one: a band of nobody is divided by it all the same."""
     return a.where(size > 0, size, 1.0)
 

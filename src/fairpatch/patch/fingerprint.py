@@ -1,8 +1,8 @@
 """What f's scores and the columns looked like when the patch was learned: enough to tell later.
 
 Shares of people below round edges, and f's mean score between them: of the score itself and of
-every column that the patch reads. Beside them f's scores of a few made-up people. Nobody's values
-are in it: edges are rounded, levels and bands of fewer than ten people are left out.
+every column that the patch reads. Beside them f's scores of a few made-up people. Shares are
+rounded to ten people, edges to three digits; levels and bands of fewer than ten are left out.
 """
 
 from collections.abc import Sequence
@@ -32,6 +32,8 @@ class ColumnPrint(Part):
     """Of a category: those of at least ten people."""
     shares: tuple[Number, ...] = ()
     """Of the people with a value: at most each edge; or of each level."""
+    others: Number = 0.0
+    """Of them, those with a level that is not listed."""
     missing: Number = 0.0
     means: tuple[Number | None, ...] = ()
     """f's mean score up to each edge, from the one before; or of each level. None where few."""
@@ -65,7 +67,7 @@ def fingerprint_of(
     return Fingerprint(
         people=len(scores),
         edges=edges,
-        shares=_rounded([_share(scores <= e, w) for e in edges]),
+        shares=_rounded([_share(scores <= e, w) for e in edges], len(scores)),
         mean=round(float(np.average(scores, weights=w)), 4),
         columns=tuple(_print(c, held, scores, w) for c in columns),
     )
@@ -87,14 +89,19 @@ def _print(column: Column, held: Columns, scores: Floats, w: Floats) -> ColumnPr
         kept = [i for i in order if found[i] is not None and size[i] >= MIN_PEOPLE][:MOST_LEVELS]
         levels, edges = tuple(v for i in kept if (v := found[i]) is not None), ()
         inside = bands = [code == i for i in kept]
+    found_shares = [_share(part[known], w[known]) for part in inside]
+    shares, others = _rounded(found_shares, len(w)), 0.0
+    if levels:
+        (others,) = _rounded([1 - sum(found_shares)], len(w))
     return ColumnPrint(
         column=column.name,
         edges=edges,
         levels=levels,
-        shares=_rounded([_share(part[known], w[known]) for part in inside]),
-        missing=round(_share(~known, w), 4),
+        shares=shares,
+        others=max(0.0, others),
+        missing=_rounded([_share(~known, w)], len(w))[0],
         means=tuple(
-            round(float(np.average(scores[b], weights=w[b])), 4)
+            round(float(np.average(scores[b], weights=w[b])), 3)
             if b.sum() >= MIN_PEOPLE and w[b].any()
             else None
             for b in bands
@@ -109,8 +116,8 @@ def codes_of(held: Columns, column: Column) -> tuple[list[Value], NDArray[np.int
 
 
 def _edges(values: Floats, w: Floats) -> tuple[float, ...]:
-    """Deciles, rounded to three digits so that they are nobody's own values, each of them once."""
-    if not len(values) or not w.any():
+    """Deciles, rounded to three digits, each of them once; none where a band would be few."""
+    if len(values) < len(DECILES) * 2 * MIN_PEOPLE or not w.any():
         return ()
     order = np.argsort(values, kind="stable")
     total = np.cumsum(w[order])
@@ -122,5 +129,11 @@ def _share(here: Any, w: Floats) -> float:
     return float(w[here].sum() / w.sum()) if len(w) and w.any() else 0.0
 
 
-def _rounded(values: list[float]) -> tuple[float, ...]:
-    return tuple(round(v, 4) for v in values)
+def step_of(people: int) -> float:
+    """Shares are rounded to hundredths, and to ten people: no smaller number follows from them."""
+    return max(0.01, MIN_PEOPLE / max(people, 1))
+
+
+def _rounded(values: list[float], people: int) -> tuple[float, ...]:
+    step = step_of(people)
+    return tuple(round(min(1.0, round(v / step) * step), 4) for v in values)

@@ -86,9 +86,11 @@ def probe_values(X: Any, names: Sequence[str] | None) -> dict[str, tuple[Level |
         if column.kind == "number":
             x = held.values(column)
             x = x[np.isfinite(x)]
-            own = np.quantile(x, [0.25, 0.5, 0.75]) if len(x) else np.zeros(1)
-            whole = len(x) and (x == np.round(x)).all()
-            values = [float(f"{v:.3g}") for v in own]
+            if len(x) < 8 * MIN_PEOPLE:  # a quartile of few would be somebody's own
+                found[column.name] = (None,)
+                continue
+            whole = bool((x == np.round(x)).all())
+            values = [float(f"{v:.3g}") for v in np.quantile(x, [0.25, 0.5, 0.75])]
             found[column.name] = tuple(round(v) if whole else v for v in values)
         else:
             levels, code = codes_of(held, column)

@@ -97,7 +97,7 @@ def sentences(patch: Readable) -> list[str]:
         return ["The card is turned off: no decision changes."]
     price = patch.card.price / patch.strength
     most = patch.card.sureness
-    yes, no = patch.decision.approved, patch.decision.denied
+    yes, no = patch.decision.sides
     sure = f"how sure f is (0 at its cut-off, {most:g} where it is surest)"
     found = [f"Nobody who is {no} is {yes}.", f"Nobody who is {yes} is {no}."]
     if may_promote(patch.direction):

@@ -77,8 +77,8 @@ def summarize(
         "decision": {
             "favoured": patch.decision.favoured,
             "good_outcome": patch.decision.good_outcome,
-            "approved": patch.decision.approved,
-            "denied": patch.decision.denied,
+            "approved": patch.decision.sides[0],
+            "denied": patch.decision.sides[1],
         },
         "features": list(counts.features),
         "asked": _asked(patch, target, exclude),
