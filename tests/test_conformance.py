@@ -6,6 +6,7 @@ table.
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -100,6 +101,12 @@ KINDS = {kind.name: kind for kind in kinds()}
 
 
 def fitted(kind):
+    return _fitted(kind.name)
+
+
+@cache
+def _fitted(name):
+    kind = KINDS[name]
     g = Commod(
         "score", target=Target(**TARGET), decision=kind.decision, categories=kind.categories,
         exclude=[*kind.exclude, *kind.ignore],
