@@ -196,8 +196,8 @@ FAULTS = [
         }.items()
     ),
     Fault("an import that runs up", "patched.py",
-          "        return np.asarray(expit(",
-          "        from fairpatch.commod import Commod\n\n        return np.asarray(expit(",
+          "        return scores_of(",
+          "        from fairpatch.commod import Commod\n\n        return scores_of(",
           "tests/test_package.py::test_no_import_runs_in_a_circle"),
 ]  # fmt: skip
 

@@ -236,6 +236,11 @@ def _check_label(f: Estimator, positive: Any) -> None:
         )
 
 
+def scores_of(f_logit: Floats, decision: Decision) -> Floats:
+    """f's probabilities again, of log-odds towards the favourable decision."""
+    return np.asarray(expit(decision.sign * f_logit + logit(decision.cutoff)))
+
+
 def gives_log_odds(f: Estimator) -> bool:
     """Whether f's own margin is taken instead of its probability."""
     return _margin(f) is not None

@@ -6,11 +6,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import BaseModel
+from fairpatch.base import BaseModel, scores_of
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.parameters import known_rows
 from fairpatch.choose.redial import redial
@@ -170,14 +169,15 @@ class PatchedModel:
             if score is None:
                 raise TypeError("f must be a score column of a table in an engine")
             return compare(self.patch, X, score)
-        return self._compared(X, self.logits(X))
+        return self.compare_scored(X, self.logits(X))
 
     def check(self, rows: Rows, if_unlike: IfUnlike = "refuse") -> None:
         """Refuse rows that f has been asked about where its scores look like another model's."""
-        self._compared(rows.X, rows.f).act(if_unlike)
+        self.compare_scored(rows.X, rows.f).act(if_unlike)
 
-    def _compared(self, X: Any, f_logit: Floats) -> Comparison:
-        scores = np.asarray(expit(self.patch.decision.sign * f_logit + logit(self.patch.cutoff)))
+    def compare_scored(self, X: Any, f_logit: Floats) -> Comparison:
+        """The same where f has been asked about the rows already."""
+        scores = scores_of(f_logit, self.patch.decision)
         return compare_model(self.patch, self.base, X) + compare_rows(self.patch, X, scores)
 
     def apply(
@@ -200,7 +200,7 @@ class PatchedModel:
             return apply(self.patch, table, self.base.score_column, **options)
         check_columns(self.patch, nw.from_native(table, eager_only=True), self.base.score_column)
         f_logit = self.logits(table)
-        self._compared(table, f_logit).act(if_unlike)
+        self.compare_scored(table, f_logit).act(if_unlike)
         if self.base.score_column is not None:
             return apply(self.patch, table, self.base.score_column, **options)
         return with_decisions(
@@ -214,6 +214,4 @@ class PatchedModel:
         )
 
     def _score(self, X: Any, f_logit: Floats) -> Floats:
-        decision = self.patch.decision
-        own = decision.sign * self.patch.logits(X, f_logit)
-        return np.asarray(expit(own + logit(decision.cutoff)))
+        return scores_of(self.patch.logits(X, f_logit), self.patch.decision)

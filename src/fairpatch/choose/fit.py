@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
 
 from fairpatch._arrays import Floats
 from fairpatch._progress import tell
+from fairpatch.base import scores_of
 from fairpatch.choose.candidates import Candidates
 from fairpatch.choose.cards import Cards, learn_cards
 from fairpatch.choose.certificate import Certificate, certify
@@ -134,8 +134,7 @@ def fit_lambdas(
 
 def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     """The patch with what f's scores and its columns look like on the rows it was learned from."""
-    decision = patch.decision
-    scores = np.asarray(expit(decision.sign * rows.f + logit(decision.cutoff)))
+    scores = scores_of(rows.f, patch.decision)
     found = fingerprint_of(rows.X, scores, patch.columns, rows.stands_for)
     return patch.model_copy(update={"fingerprint": found})
 

@@ -27,7 +27,7 @@ def run(
     options = configs.read(folder / "config.yaml", data=data)
     model = patched_model(options, load(patch_path(folder)))
     rows = model.rows(frame_of(options), options.label, options.sensitive)
-    heed(model.compare(rows.X), if_unlike)
+    heed(model.compare_scored(rows.X, rows.f), if_unlike)
     target = Target(**options.target.model_dump())
     found = review_rows(model, rows, target=target, exclude=options.exclude, refits=0)
     # the certificate is the run's: these rows may have been looked at before

@@ -15,7 +15,7 @@ from fairpatch.measure import quality
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.floor import MIN_PEOPLE
-from fairpatch.measure.labels import classes_in, label_expr, positive_labels
+from fairpatch.measure.labels import label_expr, positive_labels
 from fairpatch.measure.metric import METRICS
 from fairpatch.measure.rates import (
     base_rate,
@@ -77,10 +77,10 @@ def audit(
         given = take_apart(X, y, sensitive_features, contract, _read_by(estimator))
         weight = sample_weight if given.weight is None else given.weight
         same_people(X=given.X, y=given.y, sensitive_features=given.sensitive, sample_weight=weight)
-        labels = None if given.y is None else positive_labels(given.y, contract)
-        found = contract
+        labels, found = None, contract
         if given.y is not None:
-            found = contract.named(classes_in(given.y, contract))
+            classes, labels = positive_labels(given.y, contract)
+            found = contract.named(classes)
         counts = Counts.from_arrays(
             decision=BaseModel(estimator, decision=found).decisions(given.X),
             y=labels,

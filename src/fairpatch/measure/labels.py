@@ -68,19 +68,13 @@ def labels_of(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) -> Ints
     return _favourable(positive[code], decision)
 
 
-def classes_in(y: Any, decision: Decision) -> tuple[Value, Value]:
-    """The labels that occur, the positive one last; gaps left out."""
-    values, _ = factorize(np.asarray(_array(y)))
-    return decision.classes_of([v for v in values if v is not None])
-
-
-def positive_labels(y: Any, decision: Decision) -> NDArray[Any]:
-    """1 for the positive label, 0 for the other, None for a gap."""
+def positive_labels(y: Any, decision: Decision) -> tuple[tuple[Value, Value], NDArray[Any]]:
+    """The classes, the positive one last; and 1 for it, 0 for the other, None for a gap."""
     values, code = factorize(np.asarray(_array(y)))
-    negative, positive = classes_in(y, decision)
+    negative, positive = decision.classes_of([v for v in values if v is not None])
     known = {text_of(negative): 0, text_of(positive): 1}
     found = [None if v is None else known[text_of(v)] for v in values]
-    return np.array(found or [None], object)[code]
+    return (negative, positive), np.array(found or [None], object)[code]
 
 
 def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Value], nw.Expr]:

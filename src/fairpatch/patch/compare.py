@@ -183,7 +183,6 @@ def with_verdict(known: Fingerprint, found: Any) -> Any:
     frame = nw.from_native(found)
     names = frame.collect_schema().names()
     n = at_least_one(nw.col("people").cast(nw.Float64), Expressions())
-    chance = (1.0 / n + 1.0 / known.people) ** 0.5 * CHANCE + step_of(known.people) / 2
     noticed, refused = nw.lit(False), nw.col("likeness") < UNLIKE
     for name in names:
         figure = name.partition(" of ")[0]
@@ -191,13 +190,19 @@ def with_verdict(known: Fingerprint, found: Any) -> Any:
             continue
         value = nw.col(name) if figure == "unseen" else nw.col(name).abs()
         least, most = LIMITS[figure]
-        beyond = value - chance if figure in BY_CHANCE else value
-        beyond = value - (0.01 / n) ** 0.5 * 3.0 if figure == "unseen" else beyond
+        beyond = value - _noise(figure, n, known)
         noticed, refused = noticed | (beyond > least), refused | (beyond > most)
     noticed, refused = noticed & (n >= TOO_FEW), refused & (n >= FEW)
     fine = nw.when(noticed).then(nw.lit("notice")).otherwise(nw.lit("alike"))
     word = nw.when(refused).then(nw.lit("refuse")).otherwise(fine)
     return frame.with_columns(word.alias("verdict")).select("verdict", *names).to_native()
+
+
+def _noise(figure: str, n: Any, known: Fingerprint) -> Any:
+    """What chance gives among n people, a number or an expression."""
+    if figure in BY_CHANCE:
+        return (1.0 / n + 1.0 / known.people) ** 0.5 * CHANCE + step_of(known.people) / 2
+    return (0.01 / n) ** 0.5 * 3.0 if figure == "unseen" else 0.0
 
 
 def _number(value: Any) -> float:
@@ -210,7 +215,6 @@ def _findings(known: Fingerprint, row: dict[str, float]) -> Iterator[Finding]:
     n = int(row.get("people") or 0)
     if n < TOO_FEW:
         return
-    chance = CHANCE * (1 / n + 1 / known.people) ** 0.5 + step_of(known.people) / 2
     if row["likeness"] < TURNED:
         yield Finding(
             "refuse", "score", "likeness", row["likeness"],
@@ -219,7 +223,7 @@ def _findings(known: Fingerprint, row: dict[str, float]) -> Iterator[Finding]:
         )  # fmt: skip
         return
     units = max((v for k, v in row.items() if k.startswith("distance of ")), default=0.0)
-    if row["likeness"] < UNLIKE and units < LIMITS["distance"][1] + chance:
+    if row["likeness"] < UNLIKE and units < LIMITS["distance"][1] + _noise("distance", n, known):
         yield Finding(
             "refuse", "score", "likeness", row["likeness"],
             "people alike have other scores than when the patch was learned, as if drawn anew: "
@@ -232,9 +236,7 @@ def _findings(known: Fingerprint, row: dict[str, float]) -> Iterator[Finding]:
         figure, _, column = name.partition(" of ")
         if figure not in LIMITS or (figure == "shift" and name != most):
             continue
-        noise = chance if figure in BY_CHANCE else 0.0
-        noise += 3 * (0.01 / n) ** 0.5 if figure == "unseen" else 0.0
-        notice, refuse = (limit + noise for limit in LIMITS[figure])
+        notice, refuse = (limit + _noise(figure, n, known) for limit in LIMITS[figure])
         if abs(value) > notice if figure != "unseen" else value > notice:
             word: Word = "refuse" if abs(value) > refuse and n >= FEW else "notice"
             yield Finding(word, column or "score", figure, value, _said(figure, column, value))

@@ -9,9 +9,9 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools
+from fairpatch.base import scores_of
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import fewest
 from fairpatch.choose.fit import Fitted
@@ -67,8 +67,8 @@ def summarize(
     encoder = fitted.wide_encoder if fitted else _encoder(model, rows, exclude)
     known, blind = fewest(bounded, large, group_probabilities(part, encoder), before[some])
     views = concepts(patch, part.X, part_changed, part.f)
-    offset, sign = float(logit(patch.cutoff)), patch.decision.sign
-    old, new = (expit(sign * g + offset) for g in (f_logit, patch.logits(rows.X, f_logit)))
+    both = (f_logit, patch.logits(rows.X, f_logit))
+    old, new = (scores_of(own, patch.decision) for own in both)
     summary: dict[str, Any] = {
         "format": "fairpatch.review",
         "version": 3,
