@@ -18,7 +18,7 @@ collect_ignore_glob = ["docs/*.py", "docs/examples/*", "docs/gallery/*"]
 QUICK = (
     "measure", "patch", "choose/test_candidates.py", "choose/test_choice.py",
     "choose/test_dial.py", "data/test_splits.py", "learn/test_losses.py", "learn/test_ratio.py",
-    "report/test_suppress.py", "test_faults.py", "test_package.py",
+    "test_faults.py", "test_package.py",
 )  # fmt: skip
 # and `make mutants`, on the rooms where figures are made
 MUTANTS = ("measure", "patch", "choose", "data/test_splits.py", "test_patched.py")

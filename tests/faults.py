@@ -191,7 +191,7 @@ FAULTS = [
                        "test_what_ten_people_have_gets_a_weight_of_its_own",
             "change tree": "tests/explain/test_explain.py::"
                            "test_no_leaf_and_no_level_is_of_fewer_than_ten_people",
-            "suppression": "tests/report/test_suppress.py::"
+            "suppression": "tests/measure/test_disclose.py::"
                            "test_nine_people_are_hidden_ten_are_not",
         }.items()
     ),

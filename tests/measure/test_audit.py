@@ -10,6 +10,8 @@ import pytest
 
 from fairpatch import audit
 from fairpatch.datasets import Population
+from fairpatch.measure.disclose import Told
+from fairpatch.measure.floor import UNPROTECTED
 
 HOSTILE = '<script>alert("x")</script>\x1b[31m\u202e'
 
@@ -65,13 +67,36 @@ def test_small_groups_are_neither_shown_nor_compared():
     assert "tiny" not in str(found) + found._repr_html_() + json.dumps(found.to_dict())
     assert "2 groups of fewer than 10 people are not shown" in str(found)
     assert found.comparisons["s"].compared.groups == (("big",), ("other",))
-    assert [g["people"] for g in found.comparisons["s"].groups] == [60, 40]
+    assert [g["people"] for g in found.comparisons["s"].groups] == [Told(60, 60), Told(40, 40)]
 
 
 def test_what_is_hidden_cannot_be_had_by_subtraction():
     found = small_groups({"big": 60, "other": 40, "tiny": 5})
-    assert [g["people"] for g in found.comparisons["s"].groups] == [60, None]
-    assert "withheld" in str(found)
+    assert [str(g["people"]) for g in found.comparisons["s"].groups] == ["60", "40"]
+    assert str(found.people) == "100 to 109"
+    assert found.to_dict()["people"] == {"at_least": 100, "at_most": 109}
+    assert "nor what would tell them" in str(found)
+
+
+def test_who_is_entitled_sees_small_counts_and_that_they_are_shown():
+    s = np.repeat(["big", "tiny"], [60, 5])
+    frame = pd.DataFrame({"p": np.tile([0.2, 0.8, 0.9], 22)[:65]})
+    found = audit(frame, sensitive_features={"s": s}, estimator="p", show_small_counts=True)
+    assert found.to_dict()["people"] == 65
+    assert not found.to_dict()["protected"]
+    for text in (str(found), found._repr_html_()):
+        assert UNPROTECTED in text
+    hidden = audit(frame, sensitive_features={"s": s}, estimator="p")
+    assert UNPROTECTED not in str(hidden)
+
+
+def test_a_crossing_of_very_many_small_groups_is_not_shown():
+    random = np.random.default_rng(0)
+    s = {name: random.integers(0, 40, 20_000) for name in ("region", "trade")}
+    frame = pd.DataFrame({"p": random.random(20_000), "y": random.integers(0, 2, 20_000)})
+    found = audit(frame, "y", sensitive_features=s, estimator="p").comparisons
+    assert found["region & trade"].groups == []
+    assert len(found["region"].groups) == 40
 
 
 def test_names_from_the_data_are_shown_as_text():
@@ -137,19 +162,18 @@ def test_the_whole_audit_as_text():
     found = audit(p[:, None], (p > 0.5).astype(int), sensitive_features=s, estimator=lambda X: X)
     lines = str(found).splitlines()
     assert lines[0] == (
-        "Audit of 53 people; 1 is decided above 0.5; favourable outcome: decision 1"
+        "Audit of 50 to 59 people; 1 is decided above 0.5; favourable outcome: decision 1"
     )
-    assert lines[5:11] == [
+    assert lines[6:12] == [
         "By sex",
-        "  group    people  y = 1  decision 1    TPR    FPR  accuracy",
-        "  f      withheld  0.250       0.250  1.000  0.000     1.000",
-        "  m            30  0.500       0.500  1.000  0.000     1.000",
+        "  group  people         y = 1    decision 1           TPR    FPR  accuracy",
+        "  f          20  0.05 to 0.45  0.05 to 0.45  0.11 to 1.00   0.00     1.000",
+        "  m          30         0.500         0.500         1.000  0.000     1.000",
         "  TPR and FPR: share that gets decision 1 of those with y = 1, and of those with y = 0.",
         "  1 group of fewer than 10 people is not shown and not compared.",
     ]
-    assert lines[11] == "Between the groups of sex"
-    assert lines[13].split() == ["P-Rule", "(lowest", "rate", "/", "highest)", "0.500",
-                                 *lines[13].split()[6:]]  # fmt: skip
+    assert lines[12] == "Between the groups of sex"
+    assert lines[14] == "  P-Rule (lowest rate / highest)  0.10 to 0.90"
     harm = audit(p[:, None], sensitive_features=s, estimator=lambda X: X, favourable=0)
     assert "favourable outcome: decision 0" in str(harm)
     assert "Undefined: group 'f': there are no rows with y = 0." in str(harm)

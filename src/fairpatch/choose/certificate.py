@@ -4,12 +4,18 @@ Judged on rows that neither learning nor choosing has seen; how, is each metric'
 (``fairpatch.measure.judge``).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from fairpatch.choose.target import Requirement, Target
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.disclose import Told
+from fairpatch.measure.estimate import FEW_BEHIND, Estimate
 from fairpatch.measure.judge import Judgement, Word
+from fairpatch.measure.metric import Metric
+from fairpatch.measure.protected import Protected
+from fairpatch.measure.rates import changed_rate
+from fairpatch.measure.reviewed import reviewed
 from fairpatch.measure.show import Table
 
 
@@ -42,6 +48,19 @@ class Certificate:
     verdicts: tuple[Verdict, ...]
     warning: str | None = None
     """What looks odd about the rows that it was judged on."""
+    counts: Counts | None = field(default=None, repr=False, compare=False)
+    """The table that it was judged on; what is shown of it is protected."""
+
+    @cached_property
+    def shown(self) -> tuple[tuple[Estimate, Told], ...]:
+        """Of each verdict, as much of its estimate and its people as may be told."""
+        if self.counts is None:
+            return tuple((v.estimate, Told(v.people, v.people)) for v in self.verdicts)
+        return self.shown_by(reviewed(self.counts, self.target.metrics))
+
+    def shown_by(self, table: Protected) -> tuple[tuple[Estimate, Told], ...]:
+        """The same, of a table of the same people that is protected already."""
+        return tuple((_shown(v, table), _people(v, table)) for v in self.verdicts)
 
     @property
     def word(self) -> Word:
@@ -61,13 +80,13 @@ class Certificate:
         rows = [
             [
                 str(v.requirement),
-                f"{v.feature}{v.estimate.groups}",
+                f"{v.feature}{estimate.groups}",
                 v.word,
-                str(v.estimate),
-                f"{v.people:,}",
+                str(estimate),
+                str(people),
                 "" if v.people_needed is None else f"{v.people_needed:,}",
             ]
-            for v in self.verdicts
+            for v, (estimate, people) in zip(self.verdicts, self.shown, strict=True)
         ]
         return Table(
             f"Certificate at {self.target.confidence:.0%}: {self.word}",
@@ -95,4 +114,27 @@ def certify(counts: Counts, target: Target) -> Certificate:
                 by_feature if requirement.between_groups else {"everybody": counts}
             ).items()
         ),
+        counts=counts,
     )
+
+
+def _shown(verdict: Verdict, table: Protected) -> Estimate:
+    """The estimate, where the counts behind it are told; else as much as follows from what is."""
+    metric, feature = verdict.requirement.metric, verdict.feature
+    if not isinstance(metric, Metric):
+        told = table.rate(changed_rate())
+    elif any(table.hidden(feature)):
+        # a small group is judged with the others, but not shown: then neither is the figure
+        return Estimate(None, reason=FEW_BEHIND)
+    else:
+        told = table.metric(metric, feature)
+    whole = told.low is not None or (told.value is None and told.reason != FEW_BEHIND)
+    return verdict.estimate if whole else told
+
+
+def _people(verdict: Verdict, table: Protected) -> Told:
+    """How many people it was judged on: those whose feature is known."""
+    whole = table.people()
+    if verdict.people == table.counts.total:
+        return whole
+    return Told(verdict.people, verdict.people) if table.whole else Told(0, None)

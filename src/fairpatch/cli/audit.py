@@ -14,6 +14,7 @@ from fairpatch.cli.options import (
     Positive,
     Score,
     Sensitive,
+    ShowSmallCounts,
     TrustModel,
     Weight,
 )
@@ -34,6 +35,7 @@ def run(
     weight: Weight = None,
     cutoff: Cutoff = None,
     trust_model: TrustModel = None,
+    show_small_counts: ShowSmallCounts = False,
     json: Json = False,
 ) -> None:
     """Audit a table of scores."""
@@ -64,5 +66,6 @@ def run(
         sensitive_features=options.sensitive,
         estimator=f,
         decision=options.decision,
+        show_small_counts=show_small_counts,
     )
     say_json(found.to_dict()) if json else say(str(found))

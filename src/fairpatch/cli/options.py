@@ -36,4 +36,11 @@ TrustModel = Annotated[
     bool | None,
     typer.Option("--trust-model", help="read a pickle or MLflow model, which can run any code"),
 ]
+ShowSmallCounts = Annotated[
+    bool,
+    typer.Option(
+        "--show-small-counts",
+        help="hide nothing: only for people who are entitled to see counts below 10",
+    ),
+]
 PatchFile = Annotated[Path, typer.Argument(help="a patch file, or a run's folder")]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fairpatch.cli.options import Data, IfUnlike
+from fairpatch.cli.options import Data, IfUnlike, ShowSmallCounts
 from fairpatch.cli.people import frame_of, heed, patched_model
 from fairpatch.cli.run_folder import patch_path
 from fairpatch.cli.say import say
@@ -17,6 +17,7 @@ def run(
     data: Data = None,
     out: Annotated[Path, typer.Option(help="the page to write")] = Path("review.html"),
     if_unlike: IfUnlike = "refuse",
+    show_small_counts: ShowSmallCounts = False,
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
     from fairpatch.choose.target import Target
@@ -29,7 +30,10 @@ def run(
     rows = model.rows(frame_of(options), options.label, options.sensitive)
     heed(model.compare_scored(rows.X, rows.f), if_unlike)
     target = Target(**options.target.model_dump())
-    found = review_rows(model, rows, target=target, exclude=options.exclude, refits=0)
+    found = review_rows(
+        model, rows, target=target, exclude=options.exclude, refits=0,
+        show_small_counts=show_small_counts,
+    )  # fmt: skip
     # the certificate is the run's: these rows may have been looked at before
     certificate = folder / "certificate.json"
     if certificate.exists():

@@ -72,7 +72,7 @@ def change_audit(
         selection_rate("g").by_group(counts),
         swap_set(counts),
         tuple(leaf for leaf in ChangeTree.fit(some.X, (some.f > 0) != then).leaves if leaf.changed),
-        _neglected(some, then, feature),
+        neglected(some, then, feature)[2],
     )
 
 
@@ -93,15 +93,21 @@ def swap_set(counts: Counts) -> tuple[Swap, ...]:
     return tuple(found)
 
 
-def _neglected(rows: Rows, after: Bools, feature: str) -> tuple[Leaf, ...]:
-    """Leaves with hardly any promotion among the people of the lowest group whom f denies."""
+def neglected(
+    rows: Rows, after: Bools, feature: str
+) -> tuple[int, NDArray[np.intp], tuple[Leaf, ...]]:
+    """Leaves with hardly any promotion among the people of the lowest group whom f denies.
+
+    First which group that is, and who these people are, among the rows.
+    """
     group, before = rows.s.of_feature(feature), rows.f > 0
     rates = [before[group == g].mean() for g in range(group.max() + 1)]
-    here = np.flatnonzero((group == int(np.argmin(rates))) & ~before)
+    lowest = int(np.argmin(rates))
+    here = np.flatnonzero((group == lowest) & ~before)
     if len(here) < 2 * MIN_PEOPLE:
-        return ()
+        return lowest, here, ()
     promoted = after[here]
     tree = ChangeTree.fit(rows.take(here).X, promoted, max_depth=2)
     average = promoted.mean()
     left_out = [leaf for leaf in tree.leaves if leaf.change_rate < average / 2]
-    return tuple(sorted(left_out, key=lambda leaf: -leaf.people))
+    return lowest, here, tuple(sorted(left_out, key=lambda leaf: -leaf.people))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import narwhals as nw
@@ -12,18 +13,14 @@ from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.decision import Decision, decision_of
 from fairpatch.measure import quality
+from fairpatch.measure.comparison import RATES, GroupComparison, metric_row, notes
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.disclose import Told
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.floor import COARSE, MIN_PEOPLE, UNPROTECTED
 from fairpatch.measure.labels import label_expr, positive_labels
 from fairpatch.measure.metric import METRICS
-from fairpatch.measure.rates import (
-    base_rate,
-    correct_rate,
-    false_positive_rate,
-    selection_rate,
-    true_positive_rate,
-)
+from fairpatch.measure.protected import Protected, protect
 from fairpatch.measure.show import Table
 from fairpatch.roles import take_apart
 
@@ -40,6 +37,7 @@ def audit(
     sample_weight: Any = None,
     confidence: float = 0.95,
     min_count: int = MIN_PEOPLE,
+    show_small_counts: bool = False,
 ) -> "Audit":
     """Audit a base model: decision rates, errors and fairness metrics, group by group.
 
@@ -63,6 +61,9 @@ def audit(
         Level of every interval.
     min_count : int
         Groups of fewer people are neither shown nor compared.
+    show_small_counts : bool
+        Show everything as it is, groups of fewer than ten people and what tells them too: only for
+        people who are entitled to see that. The audit says so.
 
     Returns
     -------
@@ -88,7 +89,7 @@ def audit(
             sample_weight=weight,
         )
     _check_points_right(counts, found)
-    return Audit(counts, found, confidence, min_count)
+    return Audit(counts, found, confidence, min_count, show_small_counts)
 
 
 def _of_table(
@@ -145,58 +146,6 @@ def _check_points_right(counts: Counts, decision: Decision) -> None:
 
 
 @dataclass(frozen=True)
-class GroupComparison:
-    """The groups of one sensitive feature, or of an intersection, side by side."""
-
-    counts: Counts
-    confidence: float
-    min_count: int
-
-    @property
-    def name(self) -> str:
-        """The sensitive feature, or the features of the intersection."""
-        return " & ".join(self.counts.features)
-
-    @property
-    def compared(self) -> Counts:
-        """The groups that are known and large enough."""
-        return self.counts.known().large(self.min_count)
-
-    @property
-    def metrics(self) -> dict[str, Estimate]:
-        """Every comparison of the groups: P-Rule, rate difference, TPR and FPR gap, DM."""
-        return {m.key: m.of(self.compared, confidence=self.confidence) for m in METRICS}
-
-    @property
-    def groups(self) -> list[dict[str, Any]]:
-        """One record a group that may be shown: people, rates. Small groups are not in it."""
-        shown = self.counts.large(self.min_count)
-        size = shown.sizes
-        rates = {
-            "base_rate": base_rate(),
-            "selection_rate": selection_rate(),
-            "true_positive_rate": true_positive_rate(),
-            "false_positive_rate": false_positive_rate(),
-            "accuracy": correct_rate(),
-        }
-        by_group = {k: r.by_group(shown, confidence=self.confidence) for k, r in rates.items()}
-        # If the hidden people are few altogether, all minus those shown would give them away:
-        # then the smallest shown group keeps its rates, but not its size.
-        hidden = self.counts.total - int(size.sum())
-        withheld = int(size.argmin()) if 0 < hidden < self.min_count else None
-        return [
-            {"group": name, "people": None if i == withheld else int(size[i])}
-            | {rate: estimates[name] for rate, estimates in by_group.items()}
-            for i, name in enumerate(shown.group_names)
-        ]
-
-    @property
-    def n_hidden(self) -> int:
-        """How many groups are too small to be shown."""
-        return int((self.counts.sizes < self.min_count).sum())
-
-
-@dataclass(frozen=True)
 class Audit:
     """What a base model decides, for whom, and how often it is right.
 
@@ -207,6 +156,7 @@ class Audit:
     decision: Decision
     confidence: float
     min_count: int
+    show_small_counts: bool = False
 
     @property
     def favourable(self) -> int:
@@ -218,32 +168,63 @@ class Audit:
         """Decision 1 is a score above this."""
         return self.decision.cutoff
 
+    @cached_property
+    def protected(self) -> Protected:
+        """What may be told of the counts, in which 1 is the favourable outcome."""
+        margins = self._margins
+        return protect(
+            self._favourable_counts,
+            list(RATES.values()),
+            margins,
+            crossed=len(margins) > 1,
+            show_small=self.show_small_counts,
+        )
+
+    @property
+    def _margins(self) -> list[tuple[str, ...]]:
+        """Every sensitive feature; where there are several, their intersection too."""
+        features = self.counts.features
+        one = [(name,) for name in features]
+        return [*one, features] if len(one) > 1 else list(one)
+
     @property
     def comparisons(self) -> dict[str, GroupComparison]:
         """One comparison a sensitive feature; where there are several, their intersection too."""
-        counts = self._favourable_counts
-        sets: list[tuple[str, ...]] = [(name,) for name in counts.features]
-        if len(sets) > 1:
-            sets.append(counts.features)
         found = [
-            GroupComparison(counts.by(*names), self.confidence, self.min_count) for names in sets
+            GroupComparison(self.protected, margin, self.confidence, self.min_count)
+            for margin in self._margins
         ]
         return {comparison.name: comparison for comparison in found}
 
     @property
+    def people(self) -> Told:
+        """How many there are."""
+        return self.protected.people()
+
+    @property
     def accuracy(self) -> Estimate:
         """P(decision = y)."""
-        return quality.accuracy(self.counts, confidence=self.confidence)
+        return self._overall("accuracy")
 
     @property
     def balanced_accuracy(self) -> Estimate:
         """(TPR + TNR) / 2."""
-        return quality.balanced_accuracy(self.counts, confidence=self.confidence)
+        tpr, fpr = (self._overall(key) for key in ("true_positive_rate", "false_positive_rate"))
+        if tpr.low is not None and fpr.low is not None:
+            return quality.balanced_accuracy(self.counts, confidence=self.confidence)
+        for part in (tpr, fpr):
+            if part.ends is None:
+                return part
+        (t_low, t_high), (f_low, f_high) = tpr.ends or (0, 1), fpr.ends or (0, 1)
+        return Estimate.somewhere((t_low + 1 - f_high) / 2, (t_high + 1 - f_low) / 2)
+
+    def _overall(self, key: str) -> Estimate:
+        return self.protected.rate(RATES[key], confidence=self.confidence)
 
     @property
     def selection_rate(self) -> Estimate:
         """Share of people who get the favourable decision."""
-        return selection_rate().of(self._favourable_counts, confidence=self.confidence)
+        return self._overall("selection_rate")
 
     @property
     def _favourable_counts(self) -> Counts:
@@ -253,7 +234,8 @@ class Audit:
     def to_dict(self) -> dict[str, Any]:
         """Everything that is shown, as plain data for JSON."""
         return {
-            "people": self.counts.total,
+            "protected": not self.show_small_counts,
+            "people": self.people.data,
             "cutoff": self.cutoff,
             "favourable": self.favourable,
             "confidence": self.confidence,
@@ -263,10 +245,7 @@ class Audit:
             "sensitive_features": {
                 name: {
                     "metrics": {k: _plain(v) for k, v in comparison.metrics.items()},
-                    "groups": [
-                        {k: _plain(v) if isinstance(v, Estimate) else v for k, v in g.items()}
-                        for g in comparison.groups
-                    ],
+                    "groups": [{k: _plain(v) for k, v in g.items()} for g in comparison.groups],
                     "hidden_groups": comparison.n_hidden,
                 }
                 for name, comparison in self.comparisons.items()
@@ -285,72 +264,35 @@ class Audit:
         outcome = self.decision.favoured
         level = f"{self.confidence:.0%} interval"
         yield Table(
-            f"Audit of {self.counts.total:,} people; 1 is decided above {self.cutoff:g}; "
+            f"Audit of {self.people} people; 1 is decided above {self.cutoff:g}; "
             f"favourable outcome: {outcome}",
             ["", "value", level],
             [
-                _metric_row("accuracy", self.accuracy),
-                _metric_row("balanced accuracy", self.balanced_accuracy),
-                _metric_row(f"rate of {outcome}", self.selection_rate),
+                metric_row("accuracy", self.accuracy),
+                metric_row("balanced accuracy", self.balanced_accuracy),
+                metric_row(f"rate of {outcome}", self.selection_rate),
             ],
+            [UNPROTECTED] if self.show_small_counts else [] if self.protected.whole else [COARSE],
         )
         for comparison in self.comparisons.values():
-            yield _group_table(comparison, self.decision)
+            yield comparison.table(self.decision)
             metrics = comparison.metrics
             yield Table(
                 f"Between the groups of {comparison.name}",
                 ["", "value", level, "lowest and highest"],
                 [
-                    [*_metric_row(m.title, found), " / ".join(found.between or ())]
+                    [*metric_row(m.title, found), " / ".join(found.between or ())]
                     for m in METRICS
                     for found in [metrics[m.key]]
                 ],
-                _notes(metrics),
+                notes(metrics),
             )
 
 
-def _group_table(comparison: GroupComparison, decision: Decision) -> Table:
-    rates = ("base_rate", "selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
-    rows = [
-        [
-            g["group"],
-            "withheld" if g["people"] is None else f"{g['people']:,}",
-            *(f"{g[r].value:.3f}" if g[r].defined else "undefined" for r in rates),
-        ]
-        for g in comparison.groups
-    ]
-    favoured = f"gets decision {decision.favourable}"
-    if decision.approved is not None:
-        favoured = f"is {decision.approved}"
-    good, bad = decision.good_outcome, decision.bad_outcome
-    notes = [f"TPR and FPR: share that {favoured} of those with {good}, and of those with {bad}."]
-    if comparison.n_hidden:
-        few = comparison.n_hidden
-        notes.append(
-            f"{few} group{'s' if few > 1 else ''} of fewer than {comparison.min_count} people "
-            f"{'are' if few > 1 else 'is'} not shown and not compared."
-        )
-    if comparison.counts.known().total < comparison.counts.total:
-        notes.append(f"People with {comparison.name} missing are not compared.")
-    header = ["people", good, decision.favoured, "TPR", "FPR", "accuracy"]
-    return Table(f"By {comparison.name}", ["group", *header], rows, notes)
-
-
-def _metric_row(name: str, estimate: Estimate) -> list[str]:
-    if estimate.value is None:
-        return [name, "undefined", ""]
-    return [name, f"{estimate.value:.3f}", f"{estimate.low:.3f} to {estimate.high:.3f}"]
-
-
-def _notes(metrics: dict[str, Estimate]) -> list[str]:
-    reasons = {m.reason for m in metrics.values() if m.reason}
-    return [f"Undefined: {reason}." for reason in sorted(reasons)]
-
-
-def _plain(estimate: Estimate) -> dict[str, Any]:
-    if estimate.value is None:
-        return {"value": None, "reason": estimate.reason}
-    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+def _plain(figure: Estimate | Told | str) -> Any:
+    if isinstance(figure, Estimate):
+        return figure.data
+    return figure.data if isinstance(figure, Told) else figure
 
 
 def _name(column: Any, argument: str) -> str | None:

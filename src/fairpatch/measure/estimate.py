@@ -1,6 +1,11 @@
 """A measured number with its interval, or the reason why there is none."""
 
 from dataclasses import dataclass, field
+from math import ceil, floor
+from typing import Any
+
+FEW_BEHIND = "fewer than 10 people would be told by it"
+"""Why a figure that exists is not given in full."""
 
 
 @dataclass(frozen=True)
@@ -14,6 +19,8 @@ class Estimate:
     0.276 [0.190, 0.390]
     >>> print(Estimate.undefined("no group gets outcome 1"))
     undefined: no group gets outcome 1
+    >>> print(Estimate.somewhere(0.104, 0.251))
+    0.10 to 0.26
     """
 
     value: float | None
@@ -22,6 +29,17 @@ class Estimate:
     reason: str | None = None
     between: tuple[str, str] | None = field(default=None, compare=False, repr=False)
     """The groups that the value hangs on: of the lowest rate and of the highest."""
+    within: tuple[float, float] | None = None
+    """Where the value lies, if no more than that may be said of it."""
+
+    @classmethod
+    def somewhere(cls, low: float, high: float) -> "Estimate":
+        """As much of a value as may be told: two digits, or what it lies between."""
+        value = round(low, 2)
+        if value == round(high, 2) and (0 < value < 1 or low == high):  # nobody is not few
+            return cls(value)
+        ends = floor(low * 100 + 1e-9) / 100, ceil(high * 100 - 1e-9) / 100
+        return cls(None, reason=FEW_BEHIND, within=ends)
 
     @classmethod
     def undefined(cls, reason: str) -> "Estimate":
@@ -34,6 +52,25 @@ class Estimate:
         return self.value is not None
 
     @property
+    def ends(self) -> tuple[float, float] | None:
+        """What the value itself lies between, as far as it is told; None where nothing is."""
+        if self.within is not None or self.value is None:
+            return self.within
+        # without an interval it was told to two digits
+        half = 0.005 if self.low is None else 0.0
+        return self.value - half, self.value + half
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As plain data."""
+        if self.within is not None:
+            at_least, at_most = self.within
+            return {"value": None, "at_least": at_least, "at_most": at_most, "reason": self.reason}
+        if self.value is None:
+            return {"value": None, "reason": self.reason}
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+    @property
     def groups(self) -> str:
         """The groups that the value hangs on, in words; nothing where they are not named.
 
@@ -44,12 +81,15 @@ class Estimate:
 
     def __float__(self) -> float:
         if self.value is None:
-            raise ValueError(f"this metric is undefined: {self.reason}")
+            what = "undefined" if self.within is None else f"only told as {self}"
+            raise ValueError(f"this metric is {what}: {self.reason}")
         return self.value
 
     def __str__(self) -> str:
+        if self.within is not None:
+            return f"{self.within[0]:.2f} to {self.within[1]:.2f}"
         if self.value is None:
             return f"undefined: {self.reason}"
         if self.low is None or self.high is None:
-            return f"{self.value:.3f}"
+            return f"{self.value:.2f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"

@@ -1,6 +1,13 @@
 """The floor of ten: fewer people than this are neither shown nor described; they could be known."""
 
 MIN_PEOPLE = 10
+COARSE = (
+    "Counts below 10 people are not told, nor what would tell them: other counts and rates are "
+    "then given as what they lie between."
+)
+"""Stands where something is hidden."""
+UNPROTECTED = "Not protected: small counts are shown. Only for people who are entitled to see them."
+"""Stands on every page that tells small counts."""
 
 
 def too_few(people: float) -> bool:

@@ -7,7 +7,7 @@ Target, certificate, choice, frontier, dial, audit, review and command line read
 metric is one more entry there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -185,6 +185,15 @@ class Metric:
             return np.asarray(np.ptp(rates, axis=1))
         top = rates.max(1)
         return np.where(top > 0, rates.min(1) / np.where(top > 0, top, 1.0), np.nan)
+
+    def between(self, rates: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """Where it lies, if of each group's rate no more is known than what that lies between."""
+        low, high = np.array(rates).T
+        if self.how == "gap":
+            return max(0.0, float(low.max() - high.min())), float(high.max() - low.min())
+        if not low.max():
+            return 0.0, 1.0
+        return float(low.min() / high.max()), min(1.0, float(high.min() / low.max()))
 
     def judge(self, counts: Counts, limit: float, confidence: float) -> Judgement:
         """Whether a limit holds in the population that the people were drawn from."""

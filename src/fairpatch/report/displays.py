@@ -149,21 +149,27 @@ class DialDisplay:
 
     strength: Floats
     metrics: dict[str, Floats]
-    """By what they are called."""
+    """By what they are called: what each lies between, (steps, 2)."""
     accuracy: Floats
     change_rate: Floats
     chosen: float
     ax_: Any = None
 
     def plot(self, ax: Any = None) -> "DialDisplay":
-        """One line a metric; the chosen strength is marked."""
+        """One band a metric, mostly as thin as a line; the chosen strength is marked."""
         if ax is None:
             _, ax = figure(6.4, 3.2)
         styles = ["-", "--", "-.", ":"]
-        for i, (name, values) in enumerate(self.metrics.items()):
-            ax.plot(self.strength, values, styles[i % 4], color=UP, label=literal(name))
-        ax.plot(self.strength, self.accuracy, color="0.4", label="accuracy")
-        ax.plot(self.strength, self.change_rate, color=AFTER, label="changed decisions")
+        drawn = [
+            (values, UP, styles[i % 4], literal(name))
+            for i, (name, values) in enumerate(self.metrics.items())
+        ]
+        drawn.append((self.accuracy, "0.4", "-", "accuracy"))
+        drawn.append((self.change_rate, AFTER, "-", "changed decisions"))
+        for ends, colour, style, name in drawn:
+            low, high = np.asarray(ends).T
+            ax.fill_between(self.strength, low, high, color=colour, alpha=0.25, linewidth=0)
+            ax.plot(self.strength, (low + high) / 2, style, color=colour, label=name)
         ax.axvline(self.chosen, color="0.2", linewidth=0.8, linestyle=":")
         highest = max([1.0, *(np.nanmax(v, initial=0.0) for v in self.metrics.values())])
         ax.set(xlabel="strength (0 is the base model)", ylim=(0, 1.02 * highest))
@@ -177,8 +183,9 @@ class RatesDisplay:
     """Rate of the favourable decision of each group before and after."""
 
     groups: Sequence[str]
-    before: Sequence[float]
-    after: Sequence[float]
+    before: Sequence[tuple[float, float]]
+    after: Sequence[tuple[float, float]]
+    """What each lies between: two equal numbers where it is told."""
     of: str = "decision 1"
     """What people call the favourable decision."""
     ax_: Any = None
@@ -188,13 +195,27 @@ class RatesDisplay:
         if ax is None:
             _, ax = figure(6.4, 0.8 + 0.42 * max(len(self.groups), 1))
         place = np.arange(len(self.groups))
-        for p, b, a in zip(place, self.before, self.after, strict=True):
-            ax.annotate("", (a, p), (b, p), arrowprops={"arrowstyle": "->", "color": "0.4"})
-        ax.scatter(self.before, place, color=BEFORE, edgecolor="0.3", label="before", zorder=3)
-        ax.scatter(self.after, place, color=AFTER, marker="D", label="after", zorder=3)
+        before, after = (
+            np.array(own, np.float64).reshape(-1, 2) for own in (self.before, self.after)
+        )
+        for p, b, a in zip(place, before, after, strict=True):
+            if b[0] == b[1] and a[0] == a[1]:
+                ax.annotate(
+                    "", (a[0], p), (b[0], p), arrowprops={"arrowstyle": "->", "color": "0.4"}
+                )
+        for ends, colour, marker, shift, label in (
+            (before, BEFORE, "o", -0.12, "before"),
+            (after, AFTER, "D", 0.12, "after"),
+        ):
+            told = ends[:, 0] == ends[:, 1]
+            ax.scatter(ends[told, 0], place[told], color=colour, marker=marker, edgecolor="0.3",
+                       label=label, zorder=3)  # fmt: skip
+            # no more is told than what it lies between
+            ax.hlines(place[~told] + shift, *ends[~told].T, color=colour, linewidth=4,
+                      label=None if told.any() else label)  # fmt: skip
         ax.set_yticks(place, [literal(g) for g in self.groups])
         ax.set_ylim(len(self.groups) - 0.5, -0.5)
-        ax.set_xlim(0, max([0.05, *self.before, *self.after]) * 1.12)
+        ax.set_xlim(0, max([0.05, *before.ravel(), *after.ravel()]) * 1.12)
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
         ax.set_xlabel(f"rate of {literal(self.of)}")
         ax.legend(frameon=False, loc="best")

@@ -3,22 +3,20 @@
 from typing import Any
 
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import MIN_PEOPLE
 
 
 def figure_data(estimate: Estimate, digits: int = 6) -> dict[str, Any]:
-    """Value, limits, and why there are none."""
-    numbers = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    """Value, limits, what it lies between if no more may be told, and why there is none."""
+    at_least, at_most = estimate.within or (None, None)
+    numbers = {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "at_least": at_least,
+        "at_most": at_most,
+    }
     return {
         **{k: None if v is None else round(v, digits) for k, v in numbers.items()},
         "reason": estimate.reason,
         "groups": estimate.groups,
     }
-
-
-def coarse(rate: Estimate, people: int) -> dict[str, Any]:
-    """A rate to the nearest ten people, so that it tells no smaller count; without an interval."""
-    if rate.value is None:
-        return figure_data(rate)
-    step = max(MIN_PEOPLE / people, 0.01)
-    return figure_data(Estimate(min(1.0, round(rate.value / step) * step)), digits=3)

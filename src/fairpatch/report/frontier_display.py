@@ -1,6 +1,6 @@
 """The picture of a frontier: changes against fairness, with the choice and the bound."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,23 @@ class FrontierDisplay:
             blind,
             chosen,
             metric,
+        )
+
+    def rounded(self) -> "FrontierDisplay":
+        """The same to half a percent: a picture's coordinates tell as many digits as it has."""
+
+        def coarse(values: Any) -> Any:
+            return np.round(np.asarray(values, np.float64) * 200) / 200
+
+        choice = None if self.choice is None else tuple(coarse(self.choice).tolist())
+        return replace(
+            self,
+            fairness=coarse(self.fairness),
+            change_rate=coarse(self.change_rate),
+            accuracy=coarse(self.accuracy),
+            known=coarse(self.known),
+            blind=None if self.blind is None else coarse(self.blind),
+            choice=choice,
         )
 
     def plot(self, ax: Any = None) -> "FrontierDisplay":

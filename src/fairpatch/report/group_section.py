@@ -2,75 +2,67 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from fairpatch._arrays import Bools
-from fairpatch.data.rows import Rows
-from fairpatch.explain import change_audit
-from fairpatch.measure.floor import MIN_PEOPLE, too_few
-from fairpatch.report.figures import coarse, figure_data
-from fairpatch.report.place_section import leaves
-from fairpatch.report.suppress import hidden
+from fairpatch.measure.estimate import FEW_BEHIND, Estimate
+from fairpatch.measure.protected import Protected
+from fairpatch.measure.rates import demoted_rate, promoted_rate, selection_rate
+from fairpatch.measure.reviewed import MOVES, move, outcome
+from fairpatch.report.figures import figure_data
 
 
-def group_section(
-    rows: Rows, after: Bools, feature: str, places_on: NDArray[np.intp]
-) -> dict[str, Any]:
-    """By group: sizes, rates and changes; then swap set and who is left out."""
-    audit = change_audit(rows, after, feature, places_on=places_on)
-    names = list(audit.sizes)
-    sizes = [audit.sizes[name] for name in names]
-    promoted = [audit.by_group[name].promoted for name in names]
-    demoted = [audit.by_group[name].demoted for name in names]
-    rare = hidden(sizes)
-    hide_up, hide_down = hidden(promoted, sizes), hidden(demoted, sizes)
-    compared = [name for name in names if audit.sizes[name] >= MIN_PEOPLE]
-    best = {
-        when: max((rates[name].value or 0.0 for name in compared), default=0.0)
-        for when, rates in (("before", audit.rates_before), ("after", audit.rates_after))
+def group_section(table: Protected, feature: str) -> dict[str, Any]:
+    """By group: sizes, rates and changes; then what becomes of everybody."""
+    names = table.by(feature).group_names
+    hidden = table.hidden(feature)
+    rates = {
+        when: [table.rate(rate, feature, group=i) for i in range(len(names))]
+        for when, rate in (("before", selection_rate("f")), ("after", selection_rate("g")))
     }
-    found = []
+    compared = table.compared(feature)
+    found: list[dict[str, Any]] = []
     for i, name in enumerate(names):
-        if too_few(sizes[i]):
+        if hidden[i]:
             found.append({"group": name, "hidden": True})
             continue
-        rates = {"before": audit.rates_before[name], "after": audit.rates_after[name]}
+        moved = {
+            word: table.number(rate.hits, feature, group=i)
+            for word, rate in (("promoted", promoted_rate()), ("demoted", demoted_rate()))
+        }
         found.append(
             {
                 "group": name,
                 "hidden": False,
-                "people": None if rare[i] else sizes[i],
-                # rounded: a rate to the last digit times the people would tell a hidden count
+                "people": table.people(feature, group=i).data,
+                **{f"rate_{when}": figure_data(own[i]) for when, own in rates.items()},
                 **{
-                    f"rate_{when}": coarse(rate, sizes[i])
-                    if hide_up[i] or hide_down[i] or rare[i]
-                    else figure_data(rate, digits=2)
-                    for when, rate in rates.items()
+                    f"impact_ratio_{when}": figure_data(_impact(own[i], [own[j] for j in compared]))
+                    for when, own in rates.items()
                 },
-                **{
-                    f"impact_ratio_{when}": round((rate.value or 0.0) / best[when], 2)
-                    if best[when]
-                    else None
-                    for when, rate in rates.items()
-                },
-                "promoted": None if hide_up[i] or rare[i] else promoted[i],
-                "demoted": None if hide_down[i] or rare[i] else demoted[i],
+                **{word: told.data for word, told in moved.items()},
             }
         )
-    swap = audit.swap
-    hide_swap = hidden([s.people for s in swap])
-    ones = [round((s.outcome_rate.value or 0.0) * s.people) for s in swap]
-    hide_rate = hidden(ones, [s.people for s in swap])
-    return {
-        "rows": found,
-        "swap": [
-            {
-                "what": s.what,
-                "people": None if hide else s.people,
-                "outcome_rate": None if hide or hide_too else figure_data(s.outcome_rate, digits=2),
-            }
-            for s, hide, hide_too in zip(swap, hide_swap, hide_rate, strict=True)
-        ],
-        "neglected": leaves(audit.neglected),
-    }
+    return {"rows": found}
+
+
+def swap_section(table: Protected) -> list[dict[str, Any]]:
+    """Who comes in, who goes out and who stays, and how they turned out."""
+    return [
+        {
+            "what": what,
+            "people": table.number(move(what).hits).data,
+            "outcome_rate": figure_data(table.rate(outcome(what))),
+        }
+        for what in MOVES
+    ]
+
+
+def _impact(own: Estimate, compared: list[Estimate]) -> Estimate:
+    """A group's rate over the highest group's."""
+    if own.ends is None or not compared or any(r.ends is None for r in compared):
+        return Estimate(None, reason=own.reason or FEW_BEHIND)
+    ends = [r.ends for r in compared if r.ends is not None]
+    low, high = max(e[0] for e in ends), max(e[1] for e in ends)
+    if own.low is not None and all(r.low is not None for r in compared):
+        return Estimate(own.ends[0] / high) if high else Estimate.undefined("nobody is approved")
+    if not low:
+        return Estimate(None, reason=FEW_BEHIND)
+    return Estimate.somewhere(max(0.0, own.ends[0]) / high, min(1.0, own.ends[1] / low))

@@ -1,60 +1,134 @@
-"""Where changes lie: the segments of the concepts, and a tree that tells who changes."""
+"""Where changes lie: the segments of the concepts, and a tree that tells who changes.
+
+The people of a place and those who change there are counts like any other: they are protected
+together with everything else that is told of the same people.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fairpatch._arrays import Bools
+from fairpatch._arrays import Bools, Ints
 from fairpatch.data.rows import Rows
-from fairpatch.explain import ChangeTree, ConceptView, Segment, f1_by_depth
+from fairpatch.explain import ChangeTree, ConceptView, Segment, f1_by_depth, segments
+from fairpatch.explain.change_audit import neglected
 from fairpatch.explain.change_tree import Leaf
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.protected import Places, Protected
+from fairpatch.measure.rates import changed_rate
+from fairpatch.patch import Patch
 from fairpatch.report.figures import figure_data
-from fairpatch.report.suppress import hidden
 
 
-def segment_section(segment: Segment, views: Sequence[ConceptView]) -> dict[str, Any]:
-    """Where a concept is most active, and how likely a change is there."""
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Where changes lie, as found on some rows."""
+
+    segments: list[Segment]
+    leaves: tuple[Leaf, ...]
+    f1_by_depth: dict[str, float]
+    left_out: dict[str, tuple[Leaf, ...]]
+    """By feature: of the group that f approves least, people it denies and the patch leaves so."""
+    places: list[Places]
+    """The same as divisions of the people."""
+
+
+def find(patch: Patch, rows: Rows, after: Bools) -> Found:
+    """Look for places: by concept, by a tree, and among those whom f denies."""
+    changed = (rows.f > 0) != after
+    # a card says itself who gets how many points; only concepts need to be told by segments
+    own = [] if patch.card else segments(patch, rows.X, changed, rows.f)
+    leaves = ChangeTree.fit(rows.X, changed, max_depth=3).leaves if changed.any() else ()
+    places = [_places(f"segment {i}", [segment.leaf], rows, after) for i, segment in enumerate(own)]
+    places += [_places("tree", leaves, rows, after)] if leaves else []
+    left_out = {}
+    for feature in rows.s.features:
+        lowest, here, found = neglected(rows, after, feature)
+        left_out[feature] = found
+        if found:
+            counts = Counts.from_arrays(decision=rows.f > 0, sensitive_features=rows.s).by(feature)
+            value = rows.s.values[rows.s.features.index(feature)][lowest]
+            of = (feature, counts.groups.index((value,)))
+            denied = rows.take(here)
+            places.append(_places(f"left out by {feature}", found, denied, after[here], of))
+    return Found(own, leaves, _f1(rows.X, changed), left_out, places)
+
+
+def segment_section(
+    found: Found, views: Sequence[ConceptView], table: Protected
+) -> list[dict[str, Any]]:
+    """Where each concept is most active, and how likely a change is there."""
     names = {view.name: view.plain_name for view in views}
-    inside = round((segment.inside.value or 0.0) * segment.people)
-    outside = round((segment.outside.value or 0.0) * segment.others)
-    hide = any(hidden([inside, outside], [segment.people, segment.others]))
-    hide |= segment.people < MIN_PEOPLE
+    sections = []
+    for i, segment in enumerate(found.segments):
+        inside, outside = (_told(table, f"segment {i}", place) for place in (0, 1))
+        sections.append(
+            {
+                "concept": names.get(segment.concept, segment.concept),
+                "where": str(segment),
+                "towards_change": segment.towards_change,
+                "people": inside["people"],
+                "inside": inside["change_rate"],
+                "outside": outside["change_rate"],
+            }
+        )
+    return sections
+
+
+def tree_section(found: Found, table: Protected) -> dict[str, Any]:
+    """A tree that tells the changes, and its F1 on the half of the rows that it has not seen."""
+    return {"f1_by_depth": found.f1_by_depth, "leaves": _leaves("tree", found.leaves, table)}
+
+
+def left_out_section(found: Found, table: Protected) -> dict[str, Any]:
+    """By feature, those for whom the patch does little."""
     return {
-        "concept": names.get(segment.concept, segment.concept),
-        "where": str(segment),
-        "towards_change": segment.towards_change,
-        "people": None if segment.people < MIN_PEOPLE else segment.people,
-        "inside": None if hide else figure_data(segment.inside),
-        "outside": None if hide else figure_data(segment.outside),
+        feature: _leaves(f"left out by {feature}", leaves, table)
+        for feature, leaves in found.left_out.items()
     }
 
 
-def tree_section(X: Any, changed: Bools) -> dict[str, Any]:
-    """A tree that tells the changes, and its F1 on the half of the rows that it has not seen."""
+def _f1(X: Any, changed: Bools) -> dict[str, float]:
     half = np.random.default_rng(0).permutation(len(changed)) < len(changed) // 2
     rows = Rows(X, changed.astype(np.int64))
     one, two = rows.take(np.flatnonzero(half)), rows.take(np.flatnonzero(~half))
-    f1: dict[int, float] = {}
-    if one.y.any() and two.y.any():
-        f1 = f1_by_depth(one.X, one.y == 1, two.X, two.y == 1, (1, 2, 3, 4))
-    found = ChangeTree.fit(X, changed, max_depth=3).leaves if changed.any() else ()
+    if not one.y.any() or not two.y.any():
+        return {}
+    f1 = f1_by_depth(one.X, one.y == 1, two.X, two.y == 1, (1, 2, 3, 4))
+    return {str(depth): round(value, 2) for depth, value in f1.items()}
+
+
+def _places(
+    name: str,
+    leaves: Sequence[Leaf],
+    rows: Rows,
+    after: Bools,
+    denied_of: tuple[str, int] | None = None,
+) -> Places:
+    """The people by leaf; the last place is everybody else."""
+    code: Ints = np.full(len(rows), len(leaves))
+    for i, leaf in enumerate(leaves):
+        code[leaf.holds(rows.X)] = i
+    counts = Counts.from_arrays(
+        decision=rows.f > 0, new_decision=after, y=rows.y, sensitive_features={name: code}
+    )
+    return Places(name, counts, denied_of)
+
+
+def _leaves(name: str, leaves: Sequence[Leaf], table: Protected) -> list[dict[str, Any]]:
+    return [{"where": str(leaf), **_told(table, name, i)} for i, leaf in enumerate(leaves)]
+
+
+def _told(table: Protected, name: str, place: int) -> dict[str, Any]:
+    """People and changes of a place, as far as they may be told."""
+    rate, groups = changed_rate(), table.by(name).groups
+    if (place,) not in groups:
+        return {"people": 0, "changed": 0, "change_rate": None}
+    group = groups.index((place,))
     return {
-        "f1_by_depth": {str(depth): value for depth, value in f1.items()},
-        "leaves": leaves(found),
+        "people": table.people(name, group=group).data,
+        "changed": table.number(rate.hits, name, group=group).data,
+        "change_rate": figure_data(table.rate(rate, name, group=group)),
     }
-
-
-def leaves(found: Sequence[Leaf]) -> list[dict[str, Any]]:
-    """Leaves as one table of one total: what is hidden does not follow from the others."""
-    hide = hidden([leaf.changed for leaf in found], [leaf.people for leaf in found])
-    return [
-        {
-            "where": str(leaf),
-            "people": leaf.people,
-            "changed": None if is_hidden else leaf.changed,
-            "change_rate": None if is_hidden else leaf.change_rate,
-        }
-        for leaf, is_hidden in zip(found, hide, strict=True)
-    ]

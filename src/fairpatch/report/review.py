@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from fairpatch import _checks as check
+from fairpatch._arrays import Floats
 from fairpatch._extras import need
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
+from fairpatch.measure.disclose import Told
+from fairpatch.measure.estimate import FEW_BEHIND
+from fairpatch.measure.floor import COARSE, UNPROTECTED
 from fairpatch.patch.compare import IfUnlike
 from fairpatch.patch.file import write_whole
 from fairpatch.patched import PatchedModel
@@ -55,7 +59,8 @@ class Review:
 
     def to_model_card(self, path: str | Path) -> Path:
         """Write a model card in Markdown."""
-        return write_whole(path, _render("model_card.md", review=self.summary, md=_markdown))
+        card = _render("model_card.md", review=self.summary, md=_markdown, **_WORDS)
+        return write_whole(path, card)
 
     def html(self) -> str:
         """The page."""
@@ -65,9 +70,7 @@ class Review:
             review=self.summary,
             pictures=self._pictures(),
             dial_json=_for_script(dial),
-            percent=_percent,
-            number=_number,
-            interval=_interval,
+            **_WORDS,
         )
 
     def _repr_html_(self) -> str:
@@ -75,18 +78,17 @@ class Review:
         return _render(
             "verdict.html",
             review=self.summary,
-            percent=_percent,
-            number=_number,
-            interval=_interval,
+            **_WORDS,
         )
 
     def __str__(self) -> str:
         verdict = self.summary["verdict"]
-        text = f"Review of a patch on {self.summary['people']:,} people: "
-        rate = verdict["change"]["change_rate"]
-        text += "fewer than 10" if rate is None else f"{rate:.1%} of"
-        text += " decisions change"
-        if verdict["bound_known"] is not None:
+        change = verdict["change"]
+        text = f"Review of a patch on {_told(self.summary['people'])} people: "
+        text += f"{_told(change['changed'])} decisions change"
+        if change["change_rate"]["value"] is not None:
+            text += f" ({change['change_rate']['value']:.1%})"
+        if verdict["bound_known"]:
             text += f"; no method could do it with fewer than {verdict['bound_known']:.1%}"
         return text
 
@@ -99,7 +101,7 @@ class Review:
              [(i["column"], i["effect"], i["towards_change"]) for i in c["ingredients"]])
             for c in s["patch"]["concepts"]
         ]  # fmt: skip
-        shown = [x for x in s["segments"] if x["inside"] and x["outside"]]
+        shown = [x for x in s["segments"] if _has_interval(x["inside"], x["outside"])]
         dial = s["dial"]
         drawn: dict[str, Any] = {
             "concepts": ConceptsDisplay(concepts),
@@ -114,12 +116,9 @@ class Review:
             ),
             "dial": DialDisplay(
                 np.array(dial["strength"]),
-                {
-                    f"{line['words']}, {line['feature']}": np.array(line["values"], np.float64)
-                    for line in dial["metrics"]
-                },
-                np.array(dial["accuracy"]),
-                np.array(dial["change_rate"], np.float64),
+                {f"{line['words']}, {line['feature']}": _band(line) for line in dial["metrics"]},
+                _band(dial["accuracy"]),
+                _band(dial["change_rate"]),
                 dial["chosen"],
             ),
         }  # fmt: skip
@@ -127,15 +126,20 @@ class Review:
             rows = [r for r in s["groups"][feature]["rows"] if not r["hidden"]]
             names = [str(r["group"]) for r in rows]
             moved = [
-                [None if r[k] is None else round(r[k] / r["people"], 3) for r in rows]
+                [
+                    round(r[k] / r["people"], 3)
+                    if isinstance(r[k], int) and isinstance(r["people"], int)
+                    else None
+                    for r in rows
+                ]
                 for k in ("promoted", "demoted")
             ]
             if any(all(v is not None for v in pair) for pair in zip(*moved, strict=True)):
                 drawn[f"changes_{i}"] = ChangesDisplay(names, *moved)
             drawn[f"rates_{i}"] = RatesDisplay(
                 names,
-                [r["rate_before"]["value"] or 0.0 for r in rows],
-                [r["rate_after"]["value"] or 0.0 for r in rows],
+                [_ends(r["rate_before"]) for r in rows],
+                [_ends(r["rate_after"]) for r in rows],
                 s["decision"]["favoured"],
             )
         pictures = {name: svg(display.plot().ax_.figure, name) for name, display in drawn.items()}
@@ -157,6 +161,7 @@ def review(
     exclude: Collection[str] = (),
     refits: int | None = None,
     reasons_for: Sequence[int] = (),
+    show_small_counts: bool = False,
     if_unlike: IfUnlike = "refuse",
 ) -> Review:
     """Review a patched model on rows that it has not seen.
@@ -170,6 +175,8 @@ def review(
         where ``fitted`` is given, without it never.
     reasons_for : numbers of rows whose reasons to include; none by default, as a review holds no
         data of a person unless it is asked for.
+    show_small_counts : nothing is hidden; only for people who are entitled to see it. Every page
+        says so.
     if_unlike : as of ``PatchedModel.apply``, where the scores look like another model's.
     """
     check.a("model", model, PatchedModel, "Commod(...).fit(...).patched_")
@@ -177,7 +184,7 @@ def review(
     model.check(rows, if_unlike)
     return review_rows(
         model, rows, target=target, fitted=fitted, exclude=exclude, refits=refits,
-        reasons_for=reasons_for,
+        reasons_for=reasons_for, show_small_counts=show_small_counts,
     )  # fmt: skip
 
 
@@ -190,6 +197,7 @@ def review_rows(
     exclude: Collection[str] = (),
     refits: int | None = None,
     reasons_for: Sequence[int] = (),
+    show_small_counts: bool = False,
 ) -> Review:
     """The same of rows that f has been asked about."""
     if refits is None:
@@ -202,10 +210,11 @@ def review_rows(
         exclude=exclude,
         refits=refits,
         reasons_for=reasons_for,
+        show_small_counts=show_small_counts,
     )
     frontier = None
     if fitted is not None and fitted.frontier is not None:
-        frontier = FrontierDisplay.from_frontier(fitted.frontier, choice=fitted.choice)
+        frontier = FrontierDisplay.from_frontier(fitted.frontier, choice=fitted.choice).rounded()
     return Review(summary, frontier)
 
 
@@ -245,12 +254,68 @@ def _number(value: float | None, digits: int = 3) -> str:
     return "undefined" if value is None else f"{value:.{digits}f}"
 
 
-def _interval(estimate: dict[str, Any] | None, digits: int = 3) -> str:
-    if estimate is None:
-        return "too few to show"
-    if estimate["value"] is None:
-        return f"undefined: {estimate['reason']}"
-    if estimate["low"] is None:
-        return f"{estimate['value']:.{digits}f}"
-    value, low, high = (f"{estimate[k]:.{digits}f}" for k in ("value", "low", "high"))
-    return f"{value} ({low} to {high})"
+def _told(count: int | dict[str, Any]) -> str:
+    """A count, or what is told of it."""
+    if isinstance(count, int):
+        return f"{count:,}"
+    return str(Told(count["at_least"], count["at_most"]))
+
+
+def _figure(figure: dict[str, Any] | None, digits: int = 3) -> str:
+    """A figure without its interval: its value, or what it lies between."""
+    if figure is None:
+        return ""
+    if figure["value"] is not None:
+        return f"{figure['value']:.{digits if figure['low'] is not None else 2}f}"
+    if figure["at_least"] is not None:
+        return f"{figure['at_least']:.2f} to {figure['at_most']:.2f}"
+    return "not shown" if figure["reason"] == FEW_BEHIND else "undefined"
+
+
+def _interval(figure: dict[str, Any] | None, digits: int = 3) -> str:
+    """A figure with its interval, or why there is none."""
+    text = _figure(figure, digits)
+    if figure is None or text in ("", "not shown"):
+        return text
+    if text == "undefined":
+        return f"undefined: {figure['reason']}"
+    if figure["low"] is None:
+        return text
+    return f"{text} ({figure['low']:.{digits}f} to {figure['high']:.{digits}f})"
+
+
+def _between(line: dict[str, Any], step: int) -> str:
+    """What a line of the dial lies between at a step."""
+    low, high = line["at_least"][step], line["at_most"][step]
+    if low is None:
+        return "undefined"
+    return f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
+
+
+_WORDS = {
+    "percent": _percent,
+    "number": _number,
+    "told": _told,
+    "figure": _figure,
+    "interval": _interval,
+    "between": _between,
+    "coarse": COARSE,
+    "unprotected": UNPROTECTED,
+}
+"""How templates say numbers."""
+
+
+def _has_interval(*figures: dict[str, Any] | None) -> bool:
+    return all(f is not None and f["low"] is not None for f in figures)
+
+
+def _band(line: dict[str, Any]) -> Floats:
+    """The ends of a line of the dial: (steps, 2)."""
+    return np.array([line["at_least"], line["at_most"]], np.float64).T
+
+
+def _ends(rate: dict[str, Any]) -> tuple[float, float]:
+    """A rate as a picture draws it: a point, or what it lies between."""
+    if rate["value"] is not None:
+        return rate["value"], rate["value"]
+    return (0.0, 1.0) if rate["at_least"] is None else (rate["at_least"], rate["at_most"])

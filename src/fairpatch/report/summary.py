@@ -1,7 +1,8 @@
 """Everything a review says, as plain data: computed once, then drawn, printed or stored.
 
-Aggregates only. Counts below ten are hidden with their complements; no row and no value of S of a
-person is in it, unless reasons are asked for by the rows' numbers.
+Aggregates only, computed from the protected table (``fairpatch.measure.disclose``) or rounded to
+tens of people; no row and no value of S of a person is in it, unless reasons are asked for by the
+rows' numbers.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._arrays import Bools
 from fairpatch.base import scores_of
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import fewest
@@ -20,22 +20,23 @@ from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows
-from fairpatch.explain import concepts, proxy_risk, reasons, segments, stability
+from fairpatch.explain import concepts, proxy_risk, reasons, stability
 from fairpatch.explain.concepts import ConceptView
-from fairpatch.measure import accuracy
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.floor import MIN_PEOPLE, too_few
+from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.metric import P_RULE
+from fairpatch.measure.protected import Protected
+from fairpatch.measure.rates import changed_rate, correct_rate
+from fairpatch.measure.reviewed import move, reviewed
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
 from fairpatch.report.card_section import card_section
 from fairpatch.report.figures import figure_data
-from fairpatch.report.group_section import group_section
-from fairpatch.report.place_section import segment_section, tree_section
+from fairpatch.report.group_section import group_section, swap_section
+from fairpatch.report.place_section import find, left_out_section, segment_section, tree_section
 from fairpatch.report.score_section import dial_section, score_section
-from fairpatch.report.suppress import hidden
 
 MOST_EXPLAINED = 50_000
 """People on whom places, proxies and scores are told, at most."""
@@ -50,6 +51,7 @@ def summarize(
     exclude: Collection[str] = (),
     refits: int = 5,
     reasons_for: Sequence[int] = (),
+    show_small_counts: bool = False,
 ) -> dict[str, Any]:
     """What a patch does on some rows, best those that nothing else has seen."""
     patch, f_logit = model.patch, rows.f
@@ -63,7 +65,19 @@ def summarize(
     part, part_changed = rows.take(some), changed[some]
     # the groups that are compared: known, and of at least ten people
     large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
-    bounded = target or _target_reached(large, patch)
+    found = find(patch, part, after[some])
+    metrics = target.metrics if target else ()
+    whole = len(some) == len(rows)
+    table = reviewed(
+        counts, metrics, places=found.places if whole else (), show_small=show_small_counts
+    )
+    there = table
+    if not whole:  # a sample is other people, as far as anybody can tell
+        sampled = Counts.from_arrays(
+            decision=part.f > 0, new_decision=after[some], y=part.y, sensitive_features=part.s
+        )
+        there = reviewed(sampled, (), places=found.places, show_small=show_small_counts)
+    bounded = target or _target_reached(table, patch)
     encoder = fitted.wide_encoder if fitted else _encoder(model, rows, exclude)
     known, blind = fewest(bounded, large, group_probabilities(part, encoder), before[some])
     views = concepts(patch, part.X, part_changed, part.f)
@@ -71,8 +85,9 @@ def summarize(
     old, new = (scores_of(own, patch.decision) for own in both)
     summary: dict[str, Any] = {
         "format": "fairpatch.review",
-        "version": 3,
-        "people": len(rows),
+        "version": 4,
+        "protected": not show_small_counts,
+        "people": table.people().data,
         "cutoff": patch.cutoff,
         "decision": {
             "favoured": patch.decision.favoured,
@@ -83,29 +98,31 @@ def summarize(
         "features": list(counts.features),
         "asked": _asked(patch, target, exclude),
         "verdict": {
-            "change": _moves(before, after),
-            "bound_known": None if known is None else known.change_rate,
-            "bound_blind": blind,
+            "change": _moves(table),
+            "bound_known": _bound(None if known is None else known.changes, table),
+            "bound_blind": None if blind is None else round(blind, 3 if table.whole else 2),
             "bound_for": str(bounded),
-            "accuracy": _pair(accuracy, counts),
-            "requirements": _requirements(large, target),
+            "accuracy": {
+                "before": figure_data(table.rate(correct_rate("f"))),
+                "after": figure_data(table.rate(correct_rate("g"))),
+            },
+            "requirements": _requirements(large, table, target),
         },
-        "certificate": certificate_data(fitted.certificate if fitted else None),
-        "patch": _patch(patch, views),
-        "groups": {
-            feature: group_section(rows, after, feature, some) for feature in counts.features
-        },
-        "segments": [
-            segment_section(s, views) for s in segments(patch, part.X, part_changed, part.f)
-        ],
-        "tree": tree_section(part.X, part_changed),
+        "certificate": certificate_data(fitted.certificate if fitted else None, table),
+        "patch": _patch(patch, views, int(part_changed.sum())),
+        "groups": {feature: group_section(table, feature) for feature in counts.features},
+        "swap": swap_section(table),
+        "left_out": left_out_section(found, there),
+        "segments": segment_section(found, views, there),
+        "tree": tree_section(found, there),
         "scores": score_section(old[some], new[some], part_changed, patch.cutoff),
         "proxies": [
-            {"what": r.what, "feature": r.feature, "auc": r.auc, "read": r.read_by_patch}
+            {"what": r.what, "feature": r.feature, "auc": round(r.auc, 2), "read": r.read_by_patch}
             for r in proxy_risk(patch, part.X, part_changed, sensitive_features=part.s)
         ],
-        "explained_on": len(some),
-        "dial": dial_section(patch, rows, bounded.metrics),
+        "sampled": not whole,
+        "explained_on": table.people().data if whole else len(some),
+        "dial": dial_section(patch, rows, bounded.metrics, table),
         "frontier": _frontier(fitted.frontier if fitted else None),
         "provenance": patch.provenance.model_dump(mode="json"),
         "made_with": {"fairpatch": version("fairpatch")},
@@ -113,11 +130,11 @@ def summarize(
     if refits and changed.any():
         if fitted is None:
             raise ValueError("learning again needs the fit itself: review with refits=0")
-        found = stability(model, part, fitted, refits=refits)
+        again = stability(model, part, fitted, refits=refits)
         summary["stability"] = {
             "refits": refits,
-            "of_changed": found.of_changed,
-            "firm": found.firm,
+            "of_changed": round(again.of_changed, 2),
+            "firm": round(again.firm, 2),
         }
     if len(reasons_for):
         summary["reasons"] = [
@@ -152,50 +169,59 @@ def _asked(patch: Patch, target: Target | None, exclude: Collection[str]) -> dic
     }
 
 
-def _target_reached(large: dict[str, Counts], patch: Patch) -> Target:
+def _target_reached(table: Protected, patch: Patch) -> Target:
     """Without a target, bounds are for the P-Rule that was reached."""
-    values = [P_RULE.of(own).value or 0.0 for own in large.values()]
-    return Target(p_rule=float(np.floor(min(values) * 1000) / 1000), direction=patch.direction)
+    ends = [table.metric(P_RULE, feature).ends for feature in table.counts.features]
+    least = min(max(0.0, own[0]) if own else 0.0 for own in ends)
+    return Target(p_rule=float(np.floor(least * 100) / 100), direction=patch.direction)
 
 
-def _moves(before: Bools, after: Bools) -> dict[str, Any]:
-    up, down = int(np.sum(~before & after)), int(np.sum(before & ~after))
-    hide = any(hidden([up, down]))
+def _moves(table: Protected) -> dict[str, Any]:
     return {
-        "changed": None if too_few(up + down) else up + down,
-        "change_rate": None if too_few(up + down) else (up + down) / len(before),
-        "promoted": None if hide and up else up,
-        "demoted": None if hide and down else down,
+        "changed": table.number(changed_rate().hits).data,
+        "change_rate": figure_data(table.rate(changed_rate(), method="clopper_pearson")),
+        **{what: table.number(move(what).hits).data for what in ("promoted", "demoted")},
     }
 
 
-def _pair(metric: Any, counts: Counts) -> dict[str, Any]:
-    return {"before": figure_data(metric(counts, model="f")), "after": figure_data(metric(counts))}
+def _bound(changes: int | None, table: Protected) -> float | None:
+    """The fewest changes as a share; where small counts are hidden, by the full tens of them."""
+    if changes is None:
+        return None
+    told = changes if table.whole else changes // MIN_PEOPLE * MIN_PEOPLE
+    return told / (table.people().high or table.counts.total)
 
 
-def _requirements(large: dict[str, Counts], target: Target | None) -> list[dict[str, Any]]:
+def _requirements(
+    large: dict[str, Counts], table: Protected, target: Target | None
+) -> list[dict[str, Any]]:
     """Every requirement and feature, before and after; the P-Rule in any case."""
     asked = {r.metric: r for r in target.fairness_requirements} if target else {}
     found = []
     for feature, own in large.items():
         for metric in dict.fromkeys([P_RULE, *(target.metrics if target else ())]):
-            pair = _pair(metric.of, own)
-            value, requirement = pair["after"]["value"], asked.get(metric)
+            value, requirement = metric.of(own).value, asked.get(metric)
             met = None
             if requirement is not None and value is not None:
                 met = bool(metric.met(value, requirement.limit))
             found.append(
-                {"feature": feature, "name": metric.words, **pair,
+                {"feature": feature, "name": metric.words,
+                 "before": figure_data(table.metric(metric, feature, model="f")),
+                 "after": figure_data(table.metric(metric, feature)),
                  "limit": None if requirement is None else requirement.limit,
                  "met": met}
             )  # fmt: skip
     return found
 
 
-def certificate_data(certificate: Certificate | None) -> dict[str, Any] | None:
-    """A certificate as plain data."""
+def certificate_data(
+    certificate: Certificate | None, table: Protected | None = None
+) -> dict[str, Any] | None:
+    """A certificate as plain data; of the people of a table, it tells no more than that does."""
     if certificate is None:
         return None
+    same = table is not None and certificate.counts == table.counts
+    shown = certificate.shown_by(table) if table is not None and same else certificate.shown
     return {
         "word": certificate.word,
         "confidence": certificate.target.confidence,
@@ -205,17 +231,30 @@ def certificate_data(certificate: Certificate | None) -> dict[str, Any] | None:
                 "requirement": str(v.requirement),
                 "feature": v.feature,
                 "word": v.word,
-                "estimate": figure_data(v.estimate),
-                "people": v.people,
-                "people_needed": v.people_needed,
+                "estimate": figure_data(estimate),
+                "people": people.data,
+                "people_needed": _round_up(v.people_needed),
             }
-            for v in certificate.verdicts
+            for v, (estimate, people) in zip(certificate.verdicts, shown, strict=True)
         ],
     }
 
 
-def _patch(patch: Patch, views: Sequence[ConceptView]) -> dict[str, Any]:
+def _round_up(people: int | None) -> int | None:
+    """To two digits: more would tell the counts that it was worked out from.
+
+    >>> _round_up(5128), _round_up(37)
+    (5200, 37)
+    """
+    if people is None:
+        return None
+    step = int(10 ** max(len(str(people)) - 2, 0))
+    return -(-people // step) * step
+
+
+def _patch(patch: Patch, views: Sequence[ConceptView], changed: int) -> dict[str, Any]:
     """The concepts and what they are made of."""
+    tens = MIN_PEOPLE / changed if changed else 1.0  # ten people, as a share of those who change
     return {
         "strength": patch.strength,
         "direction": patch.direction,
@@ -227,7 +266,7 @@ def _patch(patch: Patch, views: Sequence[ConceptView]) -> dict[str, Any]:
                 "name": view.name,
                 "plain_name": view.plain_name,
                 "weight": view.weight,
-                "share_of_changes": view.share_of_changes,
+                "share_of_changes": round(float(view.share_of_changes // tens * tens), 2),
                 "ingredients": [
                     {"column": i.column, "effect": i.effect, "towards_change": i.towards_change}
                     for i in view.ingredients

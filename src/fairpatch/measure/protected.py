@@ -1,0 +1,302 @@
+"""Rates and metrics as they may be shown: computed from the protected table of counts.
+
+Every rate is two sets of cells, hits and those they are among; those counts, over everybody and in
+every group that is shown, are what a page publishes. They are protected together, once
+(``fairpatch.measure.disclose``), and every figure is computed from what is told of them: with its
+interval where both counts are told, else as what it lies between.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from fairpatch._arrays import Bools
+from fairpatch.measure import intervals
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.disclose import Program, Secret, Told, TooManyCellsError
+from fairpatch.measure.estimate import FEW_BEHIND, Estimate
+from fairpatch.measure.floor import MIN_PEOPLE, too_few
+from fairpatch.measure.metric import Metric
+from fairpatch.measure.rates import Model, Rate, changed_rate
+
+Margin = tuple[str, ...]
+"""Some of the sensitive features; none of them is everybody."""
+Name = tuple[Margin, int, bytes]
+"""A count that is published: of which margin, of which group, of which cells."""
+EVERYBODY: Margin = ()
+_NOBODY = Told(0, None)
+_WORTH_OF_ALL = 0.1
+"""Totals are told more coarsely before groups are: it is the groups that are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """The counts, and what may be told of each."""
+
+    counts: Counts
+    told: dict[Name, Told]
+    small_shown: bool = False
+    """Whether small counts are shown as they are: for people who are entitled to see them."""
+    withheld: frozenset[Margin] = frozenset()
+    """Tables that have too many cells to be protected."""
+    _by: dict[Margin, Counts] = field(default_factory=dict, repr=False)
+
+    def by(self, *margin: str) -> Counts:
+        """The counts by some of the features."""
+        if margin not in self._by:
+            self._by[margin] = self.counts.by(*margin)
+        return self._by[margin]
+
+    def hidden(self, *margin: str) -> list[bool]:
+        """Which groups are too small to be shown, in the order of the counts."""
+        if margin in self.withheld:
+            return [True] * len(self.by(*margin).groups)
+        return [not self.small_shown and too_few(size) for size in self.by(*margin).sizes]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every count is told as it is."""
+        return all(told.exact for told in self.told.values()) and not self.withheld
+
+    def people(self, *margin: str, group: int = 0) -> Told:
+        """How many people there are in a group, or at all."""
+        return self.number(np.full((3, 2, 2), True), *margin, group=group)
+
+    def number(self, cells: Bools, *margin: str, group: int = 0) -> Told:
+        """How many people are in some cells (y, decision of f, decision of g) of a group."""
+        return self.told.get((margin, group, np.ascontiguousarray(cells).tobytes()), _NOBODY)
+
+    def rate(
+        self,
+        rate: Rate,
+        *margin: str,
+        group: int = 0,
+        confidence: float = 0.95,
+        method: intervals.Method = "wilson",
+    ) -> Estimate:
+        """A rate of a group, or over everybody."""
+        k = self.number(rate.hits & rate.among, *margin, group=group)
+        n = self.number(rate.among, *margin, group=group)
+        own = self.by(*margin)
+        if k.exact and n.exact:
+            found = list(rate.by_group(own, confidence=confidence, method=method).values())[group]
+            return found if self.whole or not self._weighted else _two_digits(found)
+        if n.high is None or k.high is None or self._weighted:
+            return Estimate(None, reason=FEW_BEHIND)
+        low = k.low / n.high if n.high else 0.0
+        return Estimate.somewhere(low, min(1.0, k.high / n.low if n.low else 1.0))
+
+    @property
+    def _weighted(self) -> bool:
+        return not np.array_equal(self.counts.weight, self.counts.n)
+
+    def compared(self, *margin: str, least: int = MIN_PEOPLE) -> list[int]:
+        """The groups that a metric compares: known, and of at least so many people."""
+        own = self.by(*margin)
+        return [
+            i
+            for i, (group, size) in enumerate(zip(own.groups, own.sizes, strict=True))
+            if None not in group and size >= least
+        ]
+
+    def metric(
+        self,
+        metric: Metric,
+        *margin: str,
+        model: Model = "g",
+        confidence: float = 0.95,
+        least: int = MIN_PEOPLE,
+    ) -> Estimate:
+        """How far apart the groups are."""
+        groups, own = self.compared(*margin, least=least), self.by(*margin)
+        exact = metric.of(
+            own.where([i in groups for i in range(len(own.groups))]),
+            model=model,
+            confidence=confidence,
+        )
+        if margin in self.withheld:
+            return Estimate(None, reason=FEW_BEHIND)
+        rates = [
+            [self.rate(make(model), *margin, group=i) for i in groups] for make in metric.rates
+        ]
+        if exact.value is None or all(r.low is not None for each in rates for r in each):
+            # without an interval, a rate is not told to the last digit, and no metric of it is
+            return exact
+        ends = [metric.between([r.ends or (0.0, 1.0) for r in each]) for each in rates]
+        return Estimate.somewhere(sum(low for low, _ in ends), sum(high for _, high in ends))
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Everybody, or the people of one group whom f denies, divided into places."""
+
+    name: str
+    counts: Counts
+    """By place, as if that were a sensitive feature of this name."""
+    denied_of: tuple[str, int] | None = None
+    """The feature and the group whose denied people these are; None where they are everybody."""
+
+
+def protect(
+    counts: Counts,
+    rates: Sequence[Rate],
+    margins: Sequence[Margin],
+    *,
+    of_everybody: Sequence[Rate] = (),
+    crossed: bool = False,
+    places: Sequence[Places] = (),
+    show_small: bool = False,
+) -> Protected:
+    """Protect everything that will be published of a table: rates of groups and of everybody.
+
+    Parameters
+    ----------
+    rates : those that are shown for the groups of every margin, and for everybody.
+    margins : features, or crossings of features, whose groups are shown.
+    of_everybody : rates that are shown for everybody only.
+    crossed : whether a crossing of all features is among the margins, so that who knows it knows
+        how the features hang together; otherwise each feature is a table of its own, with the same
+        people.
+    places : divisions of the people of whom it is shown how many change in each place.
+    show_small : protect nothing.
+    """
+    blocks = [counts] if crossed else [counts.by(*margin) for margin in margins]
+    tables = [_Shown(margin, 0 if crossed else i, tuple(rates)) for i, margin in enumerate(margins)]
+    tables += [
+        _Shown((place.name,), len(blocks) + i, (changed_rate(),)) for i, place in enumerate(places)
+    ]
+    own: dict[Margin, Counts] = {(place.name,): place.counts for place in places}
+    program, secrets = _program(
+        [*blocks, *own.values()], tables, [*rates, *of_everybody], places, margins, show_small
+    )
+    if not show_small:
+        try:
+            program.protect(secrets)
+        except TooManyCellsError:
+            return _less(counts, rates, margins, of_everybody, crossed, places)
+    return Protected(counts, dict(program.told), show_small, _by=own)
+
+
+def _less(
+    counts: Counts,
+    rates: Sequence[Rate],
+    margins: Sequence[Margin],
+    of_everybody: Sequence[Rate],
+    crossed: bool,
+    places: Sequence[Places],
+) -> Protected:
+    """Where all of it cannot be protected in time: without the places, without the crossing."""
+    if places:
+        found = protect(counts, rates, margins, of_everybody=of_everybody, crossed=crossed)
+        gone = {(place.name,) for place in places}
+        own: dict[Margin, Counts] = {(place.name,): place.counts for place in places}
+        return replace(found, withheld=found.withheld | gone, _by={**found._by, **own})
+    if crossed:
+        rest = [margin for margin in margins if len(margin) == 1]
+        found = protect(counts, rates, rest, of_everybody=of_everybody)
+        return replace(found, withheld=found.withheld | (set(margins) - set(rest)))
+    return Protected(counts, {}, withheld=frozenset(margins))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A table that is shown: by which features, of which block of the program, with which rates."""
+
+    margin: Margin
+    block: int
+    rates: tuple[Rate, ...]
+
+
+def _program(
+    blocks: Sequence[Counts],
+    tables: Sequence[_Shown],
+    of_everybody: Sequence[Rate],
+    places: Sequence[Places],
+    margins: Sequence[Margin],
+    show_small: bool,
+) -> tuple[Program[Name], list[Secret]]:
+    """The integer program of what is published: its counts, and the secrets among them."""
+    # moves and labels that nobody at all has are known not to be
+    there = blocks[0].n.sum(0) > 0
+    spots = [(int(y), int(f), int(g)) for y, f, g in np.argwhere(there)]
+    starts = np.cumsum([0, *(len(block.groups) * len(spots) for block in blocks)])
+    cells = np.concatenate([block.n[:, there].ravel() for block in blocks])
+    program: Program[Name] = Program(cells)
+    secrets: list[Secret] = []
+
+    def spread(block: int, groups: Bools, mask: Bools) -> Bools:
+        """Some groups' cells of a block, among all cells of the program."""
+        own = np.zeros(len(cells), bool)
+        inside = np.outer(groups, np.array([mask[s] for s in spots], bool)).ravel()
+        own[starts[block] : starts[block + 1]] = inside
+        return own
+
+    def publish(margin: Margin, group: int, block: int, members: Bools, rates: Any) -> None:
+        """What is told of a group, or that it is small; and what must not follow."""
+        small = margin != EVERYBODY and too_few(int(blocks[block].n[members].sum()))
+        if not small or show_small:
+            worth = _WORTH_OF_ALL if margin == EVERYBODY else 1.0
+            for key, mask in _masks(rates).items():
+                program.publish((margin, group, key), spread(block, members, mask), worth)
+        for mask in _secret_masks(rates):
+            own = spread(block, members, mask)
+            if not own.any():
+                continue
+            if small:
+                # somebody is there, but nobody may learn what was decided of whom
+                secrets.append(Secret(own, 1 if mask.all() else 0, MIN_PEOPLE - 1))
+                program.stated += [secrets[-1]] if mask.all() else []
+            elif too_few(int(cells[own].sum())):
+                secrets.append(Secret(own, 1, MIN_PEOPLE - 1))
+
+    everyone = [np.ones(len(block.groups), bool) for block in blocks]
+    publish(EVERYBODY, 0, 0, everyone[0], of_everybody)
+    for table in tables:
+        for group, members in _members(blocks[table.block], table.margin):
+            publish(table.margin, group, table.block, members, table.rates)
+    n_features = len(blocks) - len(places)
+    for b in range(1, len(blocks)):  # every block holds the same people, or those of one group
+        of, group = (places[b - n_features].denied_of if b >= n_features else None) or (None, 0)
+        parent = 0 if of is None else margins.index((of,))
+        parent = parent if parent < n_features else 0
+        who = everyone[0]
+        if of is not None:
+            who = dict(_members(blocks[parent], (of,)))[group]
+        for spot in spots:
+            if of is None or spot[1] == 0:
+                one = np.zeros((3, 2, 2), bool)
+                one[spot] = True
+                program.same.append((spread(parent, who, one), spread(b, everyone[b], one)))
+    return program, secrets
+
+
+def _members(block: Counts, margin: Margin) -> Iterator[tuple[int, Bools]]:
+    """Every group of a margin: its number, and who of the block's groups belong to it."""
+    pick = [block.features.index(name) for name in margin]
+    values = [tuple(g[i] for i in pick) for g in block.groups]
+    for i, group in enumerate(block.by(*margin).groups):
+        yield i, np.array([v == group for v in values])
+
+
+def _masks(rates: Sequence[Rate]) -> dict[bytes, Bools]:
+    """The counts behind rates: hits, those they are among, and everybody."""
+    masks = [np.full((3, 2, 2), True)]
+    for rate in rates:
+        masks += [rate.hits & rate.among, rate.among]
+    return {m.tobytes(): np.ascontiguousarray(m) for m in masks}
+
+
+def _secret_masks(rates: Sequence[Rate]) -> list[Bools]:
+    """What must not be told of few: the counts, those without them, and label by decision."""
+    masks = _masks(rates)
+    for rate in rates:
+        for own in (rate.among & ~rate.hits, ~rate.among):
+            masks[own.tobytes()] = np.ascontiguousarray(own)
+    return [m for m in masks.values() if m.any()]
+
+
+def _two_digits(found: Estimate) -> Estimate:
+    """Weighted rates tell of weights, not of people: no more than two digits beside hidden ones."""
+    return found if found.value is None else Estimate(round(found.value, 2))

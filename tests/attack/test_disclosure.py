@@ -1,0 +1,363 @@
+"""Nobody hidden can be worked out of an audit or a review, by an integer program over all of it.
+
+`make attack` tries 200 audits and 100 reviews; `make check` a few.
+"""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attack.solver import Reader
+from fairpatch import PatchedModel, Target, audit, review
+from fairpatch.base import BaseModel
+from fairpatch.measure import intervals
+from fairpatch.measure.metric import METRICS, P_RULE
+from fairpatch.patch import Column, Concept, NumberWeight, Patch
+
+MANY = bool(os.environ.get("FAIRPATCH_ATTACK"))
+
+
+def wilson(k, n):
+    return intervals.rate(k, n, 0.95, "wilson")
+
+
+def population(seed):
+    """Groups of one to thirty people beside larger ones, of one or two features."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(40, 400, random.integers(1, 4)).tolist()
+    sizes += random.integers(1, 31, random.integers(1, 4)).tolist()
+    s = np.repeat([f"g{i}" for i in range(len(sizes))], sizes)
+    features = {"s": s}
+    if random.random() < 0.4:
+        features["t"] = np.where(random.random(len(s)) < random.uniform(0.05, 0.5), "a", "b")
+    p = random.random(len(s))
+    y = random.random(len(s)) < p
+    return pd.DataFrame({"score": p, "y": y.astype(int)}), features
+
+
+CELLS = {(y, f): f"y{y}f{f}" for y in (0, 1) for f in (0, 1)}
+OF = {  # counts that hide behind an audit's figures: cells (y, decision)
+    "people": list(CELLS),
+    "approved": [(0, 1), (1, 1)],
+    "denied": [(0, 0), (1, 0)],
+    "good": [(1, 0), (1, 1)],
+    "bad": [(0, 0), (0, 1)],
+    "right": [(0, 0), (1, 1)],
+    "wrong": [(0, 1), (1, 0)],
+    **{name: [cell] for cell, name in CELLS.items()},
+}
+RATES = {
+    "base_rate": ("good", "people"),
+    "selection_rate": ("approved", "people"),
+    "true_positive_rate": ("y1f1", "good"),
+    "false_positive_rate": ("y0f1", "bad"),
+    "accuracy": ("right", "people"),
+}
+
+
+def attack_audit(frame, features):
+    """The secrets of an audit that its JSON tells, and how many figures it shows."""
+    found = audit(frame, "y", sensitive_features=features, estimator="score")
+    text = found.to_dict()
+    text = json.loads(json.dumps(text))
+    reader, most = Reader(), len(frame)
+    names = list(features)
+    joint = pd.Series(list(zip(*features.values(), strict=True)))
+    f = (frame["score"] > 0.5).astype(int)
+    truth = pd.DataFrame({"g": joint, "y": frame["y"], "f": f}).value_counts().to_dict()
+    present = sorted(set(joint))
+
+    def form(groups, what):
+        cells = [reader.unknown((g, cell)) for g in groups for cell in OF[what]]
+        return reader.sum(cells)
+
+    def true(groups, what):
+        return sum(truth.get((g, *cell), 0) for g in groups for cell in OF[what])
+
+    secrets, shown, all_figures = [], 0, 0
+
+    def publish(groups, told):
+        nonlocal shown, all_figures
+        if "people" in told:
+            reader.count(form(groups, "people"), told["people"])
+        for rate, (k, n) in RATES.items():
+            if rate in told:
+                reader.rate(form(groups, k), form(groups, n), told[rate], most, wilson)
+                all_figures += 1
+                shown += told[rate]["value"] is not None
+
+    publish(present, {k: text[k] for k in ("people", "accuracy", "selection_rate")})
+    for margin in [(n,) for n in names] + ([tuple(names)] if len(names) > 1 else []):
+        table = text["sensitive_features"][" & ".join(margin)]
+        pick = [names.index(n) for n in margin]
+        groups = {}
+        for g in present:
+            groups.setdefault(" & ".join(g[i] for i in pick), []).append(g)
+        told = {g["group"]: g for g in table["groups"]}
+        hidden = 0
+        for name, members in groups.items():
+            if name in told:
+                publish(members, told[name])
+                secrets += [
+                    ((name, what), form(members, what), 1, 9)
+                    for what in OF
+                    if 0 < true(members, what) < 10
+                ]
+            else:
+                hidden += 1
+                reader.state(form(members, "people"), 1, 9)  # so it says
+                secrets += [
+                    ((name, what), form(members, what), int(what == "people"), 9) for what in OF
+                ]
+        assert hidden == table["hidden_groups"]
+        for metric in METRICS:
+            follows(metric, table)
+    return reader.told(secrets), len(secrets), shown, all_figures
+
+
+def follows(metric, table):
+    """A comparison says no more than the groups' own figures do."""
+    told = table["metrics"][metric.key]
+    keys = {"p_rule": ["selection_rate"], "demographic_parity_difference": ["selection_rate"],
+            "tpr_gap": ["true_positive_rate"], "fpr_gap": ["false_positive_rate"],
+            "disparate_mistreatment": ["true_positive_rate", "false_positive_rate"]}  # fmt: skip
+    rates = [[g[key] for g in table["groups"]] for key in keys[metric.key]]
+    if told["value"] is not None and told["low"] is not None:
+        assert all(r["low"] is not None for each in rates for r in each)
+    elif told["value"] is None and "at_least" not in told:
+        return
+    else:
+        ends = [metric.between([between(r) for r in each]) for each in rates]
+        low, high = sum(e[0] for e in ends), sum(e[1] for e in ends)
+        if told["value"] is None:
+            assert (told["at_least"], told["at_most"]) == pytest.approx((low, high), abs=0.011)
+        else:
+            assert told["value"] == pytest.approx((low + high) / 2, abs=0.011)
+
+
+def between(rate):
+    if rate["value"] is None:
+        return rate.get("at_least", 0.0), rate.get("at_most", 1.0)
+    half = 0.0 if rate.get("low") is not None else 0.005
+    return rate["value"] - half, rate["value"] + half
+
+
+@pytest.mark.parametrize("seed", range(200 if MANY else 8))
+def test_no_audit_tells_a_hidden_count(seed):
+    told, secrets, *_ = attack_audit(*population(seed))
+    assert secrets
+    assert told == []
+
+
+def test_without_small_groups_everything_is_shown():
+    for seed in range(40 if MANY else 5):
+        random = np.random.default_rng(seed)
+        s = np.repeat(["a", "b", "c"], random.integers(400, 900, 3))
+        p = random.random(len(s))
+        y = random.random(len(s)) < 0.3 + 0.4 * p
+        frame = pd.DataFrame({"score": p, "y": y.astype(int)})
+        told, secrets, shown, figures = attack_audit(frame, {"s": s})
+        assert (told, secrets) == ([], 0)
+        assert shown == figures == 17
+
+
+def test_the_solver_finds_a_person_whom_subtraction_tells():
+    """The attack itself works: unprotected, everybody is told."""
+    reader = Reader()
+    a, b = reader.unknown("a"), reader.unknown("b")
+    reader.count(reader.sum([a, b]), 103)
+    reader.count(a, 100)
+    assert reader.told([("b", b, 1, 9)]) == ["b"]
+    wide = Reader()
+    a, b = wide.unknown("a"), wide.unknown("b")
+    wide.count(wide.sum([a, b]), {"at_least": 100, "at_most": 109})
+    wide.count(a, 100)
+    wide.state(b, 1, 9)
+    assert wide.told([("b", b, 1, 9)]) == []
+
+
+PATCH = Patch(
+    columns=[Column(name="a", kind="number")],
+    concepts=[
+        Concept(
+            name="c",
+            weight=1.0,
+            intercept=0.0,
+            numbers=[NumberWeight(column="a", coefficient=1.0, missing=0.0)],
+        )
+    ],
+    direction="promote_only",
+)
+
+
+def promoted_few(seed):
+    """Two groups or three, of which one has one to nine promotions."""
+    random = np.random.default_rng(seed)
+    sizes = {"A": int(random.integers(150, 400)), "B": int(random.integers(80, 300))}
+    moved = {"A": int(random.integers(12, 40)), "B": int(random.integers(1, 10))}
+    if random.random() < 0.5:
+        sizes["C"], moved["C"] = int(random.integers(1, 31)), 0
+    s = np.repeat(list(sizes), list(sizes.values()))
+    n = len(s)
+    frame = pd.DataFrame(
+        {"a": random.uniform(0.1, 1, n), "b": random.normal(size=n), "score": random.random(n)}
+    )
+    for group, many in moved.items():
+        denied = np.flatnonzero((frame["score"] < 0.5) & (s == group))
+        frame.loc[denied[:many], "a"] = -random.uniform(1.1, 3, len(denied[:many]))
+    y = (random.random(n) < frame["score"]).astype(int)
+    return frame, y.to_numpy(), s
+
+
+SPOTS = [(y, *move) for y in (0, 1) for move in ((1, 1), (0, 0), (0, 1))]
+"""Label, f's decision, g's: the patch promotes only, which it says."""
+PARTS = {
+    "people": SPOTS,
+    "promoted": [s for s in SPOTS if s[1] < s[2]],
+    "before": [s for s in SPOTS if s[1]],
+    "after": [s for s in SPOTS if s[2]],
+    "denied": [s for s in SPOTS if not s[1]],
+    "denied after": [s for s in SPOTS if not s[2]],
+}
+MOVES = {"promoted": (0, 1), "left approved": (1, 1), "left denied": (0, 0)}
+
+
+def clopper_pearson(k, n):
+    return intervals.rate(k, n, 0.95, "clopper_pearson")
+
+
+def attack_review(seed):
+    """The secrets of a review that its JSON tells."""
+    frame, y, s = promoted_few(seed)
+    model = PatchedModel(BaseModel("score"), PATCH)
+    found = review(
+        model, frame, y, sensitive_features={"s": s}, target=Target(p_rule=0.8), refits=0
+    )
+    text = json.loads(json.dumps(found.to_dict()))
+    f = (frame["score"] > 0.5).to_numpy().astype(int)
+    g = model.decide(frame).astype(int)
+    truth = pd.DataFrame({"s": s, "y": y, "f": f, "g": g}).value_counts().to_dict()
+    reader, most, secrets = Reader(), len(frame), []
+    groups = sorted(set(s))
+
+    def form(own, cells):
+        return reader.sum([reader.unknown((v, *spot)) for v in own for spot in cells])
+
+    def few(own, cells):
+        return 0 < sum(truth.get((v, *spot), 0) for v in own for spot in cells) < 10
+
+    everybody = {name: form(groups, cells) for name, cells in PARTS.items()}
+    change = text["verdict"]["change"]
+    reader.count(everybody["people"], text["people"])
+    reader.count(everybody["promoted"], change["changed"])
+    reader.count(everybody["promoted"], change["promoted"])
+    reader.rate(
+        everybody["promoted"], everybody["people"], change["change_rate"], most, clopper_pearson
+    )
+    for when, decided in (("before", 1), ("after", 2)):
+        right = form(groups, [spot for spot in SPOTS if spot[0] == spot[decided]])
+        reader.rate(right, everybody["people"], text["verdict"]["accuracy"][when], most, wilson)
+    for what, move in MOVES.items():
+        (told,) = [row for row in text["swap"] if row["what"] == what]
+        bad, good = [(0, *move)], [(1, *move)]
+        reader.count(form(groups, bad + good), told["people"])
+        reader.rate(
+            form(groups, good), form(groups, bad + good), told["outcome_rate"], most, wilson
+        )
+        secrets += [
+            ((what, cells), form(groups, cells), 1, 9)
+            for cells in (bad, good, bad + good)
+            if few(groups, cells)
+        ]
+    rows = {row["group"]: row for row in text["groups"]["s"]["rows"]}
+    for name in groups:
+        told, own = rows[name], {part: form([name], cells) for part, cells in PARTS.items()}
+        if told["hidden"]:
+            reader.state(own["people"], 1, 9)
+            secrets += [((name, part), own[part], int(part == "people"), 9) for part in PARTS]
+            continue
+        reader.count(own["people"], told["people"])
+        reader.count(own["promoted"], told["promoted"])
+        for when in ("before", "after"):
+            reader.rate(own[when], own["people"], told[f"rate_{when}"], most, wilson)
+        secrets += [((name, part), own[part], 1, 9) for part in PARTS if few([name], PARTS[part])]
+    read_places(reader, text, everybody, secrets, most)
+    read_dial(reader, text, rows, form)
+    follows_review(text, rows)
+    return reader.told(secrets), len(secrets)
+
+
+def read_places(reader, text, everybody, secrets, most):
+    """The leaves of the tree are everybody, divided."""
+    leaves = text["tree"]["leaves"]
+    own = []
+    for i, leaf in enumerate(leaves):
+        here, moving = (reader.unknown(("leaf", i, part)) for part in ("stays", "changes"))
+        reader.count(reader.sum([here, moving]), leaf["people"])
+        reader.count(moving, leaf["changed"])
+        reader.rate(moving, reader.sum([here, moving]), leaf["change_rate"], most, wilson)
+        own.append((here, moving))
+    if leaves:
+        changes, all_of_them = (
+            [moving for _, moving in own],
+            [part for leaf in own for part in leaf],
+        )
+        for name, both in (("promoted", changes), ("people", all_of_them)):
+            less = {at: -weight for at, weight in everybody[name].items()}
+            reader.read(reader.sum([*both, less]), 0, 0)
+    for i, (_, moving) in enumerate(own):
+        if isinstance(leaves[i]["changed"], dict) and leaves[i]["changed"]["at_most"] == 9:
+            secrets.append((("leaf", i), moving, 1, 9))
+
+
+def read_dial(reader, text, rows, form):
+    """Who changes at a strength has changed at every larger one; the patch is one of them."""
+    shown = [name for name, row in rows.items() if not row["hidden"]]
+    if any(isinstance(rows[name]["people"], dict) for name in shown):
+        return
+    dial = text["dial"]
+    line = dial["metrics"][0]
+    at = {name: form([name], PARTS["promoted"]) for name in shown}
+    last = None
+    for k, strength in enumerate(dial["strength"]):
+        gained = {name: reader.unknown(("gained", name, k)) for name in shown}
+        for name in shown:
+            if last is not None:
+                minus = {i: -w for i, w in last[name].items()}
+                reader.read(reader.sum([gained[name], minus]), 0, np.inf)
+            smaller, larger = (gained, at) if strength <= dial["chosen"] else (at, gained)
+            minus = {i: -w for i, w in smaller[name].items()}
+            reader.read(reader.sum([larger[name], minus]), 0, np.inf)
+        last = gained
+        if len(shown) == 2 and line["at_least"][k] is not None:
+            lowest, highest = sorted(shown, key=lambda n: between(rows[n]["rate_before"]))
+            one, other = (
+                reader.sum([form([n], PARTS["before"]), gained[n]]) for n in (lowest, highest)
+            )
+            n1, n2 = rows[lowest]["people"], rows[highest]["people"]
+            # lowest / highest >= P-Rule, and the other way round where they have crossed
+            least = {i: -line["at_least"][k] * w / n2 for i, w in other.items()}
+            reader.read(reader.sum([{i: w / n1 for i, w in one.items()}, least]), -1e-6, np.inf)
+
+
+def follows_review(text, rows):
+    """P-Rule and impact ratios say no more than the groups' rates do."""
+    for when in ("before", "after"):
+        told = text["verdict"]["requirements"][0][when]
+        rates = [between(r[f"rate_{when}"]) for r in rows.values() if not r["hidden"]]
+        low, high = P_RULE.between(rates)
+        if told["value"] is None and told["at_least"] is not None:
+            assert (told["at_least"], told["at_most"]) == pytest.approx((low, high), abs=0.011)
+        elif told["low"] is not None:
+            shown = [r[f"rate_{when}"] for r in rows.values() if not r["hidden"]]
+            assert all(r["low"] is not None for r in shown)
+
+
+@pytest.mark.parametrize("seed", range(100 if MANY else 5))
+def test_no_review_tells_a_hidden_count(seed):
+    told, secrets = attack_review(seed)
+    assert secrets
+    assert told == []
