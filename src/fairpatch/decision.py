@@ -54,7 +54,7 @@ class Decision(BaseModel):
     positive: Label | None = None
     negative: Label | None = None
     favourable: Literal[0, 1] = 1
-    cutoff: Annotated[float, Field(gt=0.0, lt=1.0, allow_inf_nan=False)] = 0.5
+    cutoff: Annotated[float, Field(gt=1e-6, lt=1 - 1e-6, allow_inf_nan=False)] = 0.5
     weight: str | None = None
     key: str | None = None
     approved: str | None = None

@@ -103,6 +103,6 @@ def behind(figure, most, interval):
     n = np.arange(1, most + 1)
     k = np.rint(figure["value"] * n)
     low, high = interval(k.astype(float), n.astype(float))
-    same = np.abs(k / n - figure["value"]) < 5e-7
-    same &= (np.abs(low - figure["low"]) < 5e-7) & (np.abs(high - figure["high"]) < 5e-7)
+    same = np.abs(k / n - figure["value"]) < 6e-7
+    same &= (np.abs(low - figure["low"]) < 6e-7) & (np.abs(high - figure["high"]) < 6e-7)
     return n[same].tolist()

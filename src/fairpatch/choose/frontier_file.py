@@ -1,12 +1,19 @@
 """A frontier as a file: every candidate's record and patch, so that another can be chosen later."""
 
+import json
 from pathlib import Path
 from typing import Literal
 
+from pydantic import ValidationError
+
 from fairpatch.choose.frontier import Frontier, Record
 from fairpatch.patch import Patch
-from fairpatch.patch.file import write_whole
 from fairpatch.patch.parts import Part
+from fairpatch.patch.strict import read_strictly, without_marks
+from fairpatch.patch.whole import write_whole
+
+MOST_BYTES = 50_000_000
+"""A frontier has a patch for every candidate."""
 
 
 class SavedFrontier(Part):
@@ -30,9 +37,19 @@ def save_frontier(frontier: Frontier, path: str | Path) -> Path:
         pareto=tuple(frontier.pareto().tolist()),
         patches=tuple(frontier.candidates.patch(r.model, r.strength) for r in records),
     )
-    return write_whole(path, saved.model_dump_json(indent=1))
+    return write_whole(path, without_marks(saved.model_dump_json(indent=1)))
 
 
 def load_frontier(path: str | Path) -> SavedFrontier:
     """Read a frontier, checked against its schema; executes nothing."""
-    return SavedFrontier.model_validate_json(Path(path).read_bytes())
+    path = Path(path)
+    try:
+        return SavedFrontier.model_validate_json(
+            json.dumps(read_strictly(path, "a frontier", MOST_BYTES))
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "file"
+        raise ValueError(
+            f"{path} is not a frontier that this version can read: {place}: {first['msg']}"
+        ) from None

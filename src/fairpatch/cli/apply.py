@@ -26,6 +26,9 @@ def run(
     reasons: Reasons = False,
     if_unlike: IfUnlike = "refuse",
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
+    keep_formulas: Annotated[
+        bool, typer.Option(help="leave cells of a CSV that a spreadsheet would run as they are")
+    ] = False,
 ) -> None:
     """Stream through DuckDB; a file appears when it is complete, never before."""
     from fairpatch.patch import load
@@ -36,6 +39,7 @@ def run(
     if out.suffix and out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or another name")
     found, source = load(patch_path(patch)), model_of(patch, score, model)
+    origin = data
     with tempfile.TemporaryDirectory() as scratch:
         if source is None:
             column = score_of(patch, score)
@@ -43,15 +47,15 @@ def run(
             scored = Path(scratch) / "scored.parquet"
             known = (found, data, source, scored, if_unlike, no_features(patch, data))
             column = _score(*known, trust=bool(trust_model))
-            data = str(scored)
+            data, origin = str(scored), data
         table = tables.relation(data)
         tables.need_columns(table, [column, *(c.name for c in found.columns)], data)
         tables.need_probabilities(table, column, data, if_any=True)
         heed(compare(found, table, column), if_unlike)
         if not out.suffix:
-            _by_parts(found, data, out, column, reasons=reasons)
+            _by_parts(found, data, out, column, reasons=reasons, origin=origin)
             return
-        _write(found, table, column, out, reasons=reasons)
+        _write(found, table, column, out, reasons=reasons, keep_formulas=keep_formulas)
 
 
 def _score(
@@ -80,13 +84,15 @@ def _score(
     return SCORE
 
 
-def _write(patch: "Patch", table: Any, score: str, out: Path, *, reasons: bool) -> None:
+def _write(
+    patch: "Patch", table: Any, score: str, out: Path, *, reasons: bool, keep_formulas: bool
+) -> None:
     from fairpatch.patch.apply import CHANGED, apply
-    from fairpatch.patch.file import whole_file
+    from fairpatch.patch.whole import whole_file
 
     applied = apply(patch, table, score, with_reason=reasons)
-    for left in out.parent.glob(f".{out.name}.*.unfinished"):
-        left.unlink()  # of a run that was killed
+    if out.suffix == ".csv" and not keep_formulas:
+        applied = tables.without_formulas(applied)
     with whole_file(out) as unfinished:
         applied.to_csv(str(unfinished)) if out.suffix == ".csv" else applied.to_parquet(
             str(unfinished)
@@ -99,13 +105,16 @@ def _write(patch: "Patch", table: Any, score: str, out: Path, *, reasons: bool) 
     say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({share:.1%}){open_ones}")
 
 
-def _by_parts(patch: "Patch", data: str, out: Path, score: str, *, reasons: bool) -> None:
+def _by_parts(
+    patch: "Patch", data: str, out: Path, score: str, *, reasons: bool, origin: str
+) -> None:
     """A folder: one part for every file of the data; a stopped run goes on where it was."""
     from fairpatch.engines.partitions import apply_files
 
     done = apply_files(
         patch, tables.files(data), out, score,
-        read=tables.relation, with_reason=reasons, progress=progress("part"),
+        read=tables.relation, with_reason=reasons, made_from=tables.files(origin),
+        progress=progress("part"),
     )  # fmt: skip
     before = f"; {done.kept} parts were there already" if done.kept else ""
     say(f"wrote {out}: {done.rows:,} rows in {done.parts} parts, {done.changed:,} decisions "

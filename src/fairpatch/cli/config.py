@@ -15,7 +15,7 @@ from pydantic import (
 
 from fairpatch._extras import need
 from fairpatch._hints import did_you_mean
-from fairpatch.cli.say import refuse
+from fairpatch.cli.say import note, refuse
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.metric import METRICS
@@ -80,7 +80,7 @@ class Config(BaseModel):
     model: str | None = Field(
         None, description="a .skops or .onnx file or an MLflow URI, where there is no score"
     )
-    trust_model: bool = Field(False, description="read a pickle or an MLflow model: can run code")
+    trust_model: bool = Field(False, exclude=True, description="a flag only; not heeded in a file")
     exclude: list[str] = Field(
         default=[], description="columns of the base model that the patch must not read"
     )
@@ -140,14 +140,22 @@ def read(path: Path | None, **options: Any) -> Config:
     if path is not None:
         if not path.exists():
             refuse(f"there is no file {str(path)!r}; write one with: fairpatch init DATA")
-        loaded = need("yaml", extra="cli").safe_load(path.read_text(encoding="utf-8"))
+        loaded = _loaded(path)
         if not isinstance(loaded, dict):
             refuse(f"{path} must hold options as 'name: value'; see: fairpatch init DATA")
         found = loaded
+        if found.pop("trust_model", None):
+            note(
+                f"trust_model in {path} is not heeded: whether a file may run code is said by the "
+                "person who runs this, with --trust-model"
+            )
     inner: dict[str, Any] = found["decision"] if isinstance(found.get("decision"), dict) else {}
     unknown = [k for k, v in (*found.items(), *inner.items()) if v in ("?", ["?"])]
     if unknown and not any(options.get(k) for k in unknown):
         refuse(f"{path}: {', '.join(unknown)} could not be guessed: replace the '?'")
+    for name in ("target", "decision"):
+        if not isinstance(found.get(name) or {}, dict):
+            refuse(f"{path}: {name} must hold options as 'name: value'; got {found[name]!r}")
     target = {**(found.get("target") or {}), **_given(options.pop("target", {}))}
     decision = {k: v for k in OF_THE_DECISION if (v := options.pop(k, None)) is not None}
     if decision:
@@ -162,6 +170,17 @@ def read(path: Path | None, **options: Any) -> Config:
     except ValidationError as error:
         problems = "; ".join(_problem(p) for p in error.errors())
         return refuse(f"{path or 'the options'}: {problems}")
+
+
+def _loaded(path: Path) -> Any:
+    """What a YAML file holds."""
+    yaml = need("yaml", extra="cli")
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeError) as error:
+        return refuse(f"{path} is no YAML that can be read: {error}")
+    except (RecursionError, ValueError) as error:
+        return refuse(f"{path} holds what no option can be ({error})")
 
 
 def _problem(found: Any) -> str:

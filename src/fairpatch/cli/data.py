@@ -96,6 +96,20 @@ def without(table: Any, columns: list[str]) -> Any:
     return nw.from_native(table).drop(*columns).to_native()
 
 
+def without_formulas(table: Any) -> Any:
+    """A DuckDB relation whose texts no spreadsheet takes for a formula: those get an apostrophe."""
+    if not hasattr(table, "project"):  # a database's own table
+        return table
+    cells = [
+        f"CASE WHEN regexp_matches({_name(name)}, '^[=+\\-@\\t\\r]') THEN chr(39) || {_name(name)} "
+        f"ELSE {_name(name)} END AS {_name(name)}"
+        if str(kind) == "VARCHAR"
+        else _name(name)
+        for name, kind in zip(table.columns, table.types, strict=True)
+    ]
+    return table.project(", ".join(cells))
+
+
 def index_columns(source: str) -> list[str]:
     """Columns of a Parquet file that are a pandas frame's index, and no data of a person."""
     found = [name for name in files(source) if name.endswith((".parquet", ".pq"))][:1]

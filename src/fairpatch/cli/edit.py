@@ -1,15 +1,14 @@
 """Strike lines of a card or change their points; dial its price and judge it again."""
 
-import json as json_text
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fairpatch.cli.options import Data
+from fairpatch.cli.options import Data, TrustModel
 from fairpatch.cli.people import frame_of, patched_model
-from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.run_folder import options_of, patch_path
 from fairpatch.cli.say import complain, note, refuse, say
 
 MET, NOT_MET, REFUTED = 0, 3, 4
@@ -22,19 +21,20 @@ def run(
     code: Annotated[list[str] | None, typer.Option(help="LINE=CODE, for reasons")] = None,
     patch: Annotated[Path | None, typer.Option(help="a card that was edited in its file")] = None,
     data: Data = None,
+    trust_model: TrustModel = None,
     out: Annotated[Path, typer.Option(help="the edited patch to write")] = Path("edited.json"),
 ) -> None:
     """Edit a card; the verdicts are made anew on the rows that are given."""
     from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.choose.target import Target
-    from fairpatch.cli import config as configs
     from fairpatch.patch import edit, load, save
-    from fairpatch.patch.file import write_whole
+    from fairpatch.patch.strict import dumps_safely
+    from fairpatch.patch.whole import write_whole
     from fairpatch.report.summary import certificate_data
 
     if not (strike or points or code or patch):
         refuse("there is nothing to edit: give --strike, --points, --code or --patch")
-    options = configs.read(folder / "config.yaml", data=data)
+    options = options_of(folder, data=data, trust_model=trust_model)
     edited = edit(
         load(patch or patch_path(folder)), strike=strike or [], points=_points(points or [])
     )
@@ -53,7 +53,7 @@ def run(
         sys.exit(NOT_MET)
     save(found.patch, out)
     judged = out.with_suffix(".certificate.json")
-    write_whole(judged, json_text.dumps(certificate_data(certificate), indent=1))
+    write_whole(judged, dumps_safely(certificate_data(certificate)))
     note(str(found.patch))
     note(str(certificate))
     say(f"wrote {out} and {judged}")

@@ -8,7 +8,7 @@ import typer
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import Data, IfUnlike, Model, PatchFile, Reasons, TrustModel
 from fairpatch.cli.people import heed
-from fairpatch.cli.run_folder import model_of, patch_path
+from fairpatch.cli.run_folder import model_of, options_of, patch_path
 from fairpatch.cli.say import refuse, say
 
 
@@ -23,7 +23,6 @@ def run(
 ) -> None:
     """Write it. Types of columns come from the run's data, or from --data."""
     from fairpatch.base import BaseModel
-    from fairpatch.cli import config as configs
     from fairpatch.cli.base_model import read_model
     from fairpatch.patch import load
     from fairpatch.patch.compare import compare_model
@@ -40,9 +39,9 @@ def run(
         g = PatchedModel(BaseModel(f, decision=found.decision), found)
     X = None
     if g is not None or not as_graph:
-        if data is None and not (patch / "config.yaml").exists():
+        if data is None and not patch.is_dir():
             refuse("give some rows with --data: their columns' types are needed")
-        X = tables.some_rows(data or configs.read(patch / "config.yaml").data)
+        X = tables.some_rows(data or options_of(patch).data)
     if g is not None:
         heed(compare_model(found, g.base, X), if_unlike)
     if as_graph:

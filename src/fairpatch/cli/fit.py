@@ -1,6 +1,5 @@
 """Learn, choose and certify a patch for the target; write it with its review into a folder."""
 
-import json as json_text
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -100,10 +99,12 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     from fairpatch.choose.target import Target
     from fairpatch.cli import config as configs
     from fairpatch.cli import run_folder
+    from fairpatch.cli.signature import SIGNATURE, SIGNER
     from fairpatch.commod import Commod
     from fairpatch.learn.push.rules import CardRules
     from fairpatch.patch import save
-    from fairpatch.patch.file import write_whole
+    from fairpatch.patch.strict import dumps_safely
+    from fairpatch.patch.whole import write_whole
 
     g = Commod(
         base_model(options),
@@ -128,7 +129,8 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
             return NOT_MET, {"met": False, "why": str(error)}
         review = _review(g, options)
     out.mkdir(parents=True, exist_ok=True)
-    (out / run_folder.MANIFEST).unlink(missing_ok=True)  # unfinished until it is sealed again
+    for sealed in (run_folder.MANIFEST, SIGNATURE, SIGNER):  # unfinished until it is sealed again
+        (out / sealed).unlink(missing_ok=True)
     save(with_model_hash(g.patch_, options.model), out / "patch.json")
     save_frontier(g.frontier_, out / "frontier.json")
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
@@ -136,9 +138,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     review.to_json(out / "review.json")
     review.to_model_card(out / "model_card.md")
     word = None if g.certificate_ is None else g.certificate_.word
-    write_whole(
-        out / "certificate.json", json_text.dumps(review.to_dict()["certificate"], indent=1)
-    )
+    write_whole(out / "certificate.json", dumps_safely(review.to_dict()["certificate"]))
     about = {"data": options.data, "data_sha256": tables.fingerprint(options.data)}
     run_folder.seal(out, {**about, "rows": g.fitted_.people, "certificate": word})
     if not quiet:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairpatch.cli.options import Json
+from fairpatch.cli.run_folder import checked
 from fairpatch.cli.say import say, say_json
 
 if TYPE_CHECKING:
@@ -35,13 +36,14 @@ def run(
     from fairpatch.measure.metric import METRICS
     from fairpatch.patch import load, save
 
-    saved = load_frontier(folder / "frontier.json")
+    frontier, chosen_patch = checked(folder, "frontier.json", "patch.json")
+    saved = load_frontier(frontier)
     if take is not None:
         if not 0 <= take < len(saved.patches):
             raise ValueError(
                 f"there is no candidate {take}; there are 0 to {len(saved.patches) - 1}"
             )
-        taken = like_its_run(saved.patches[take], load(folder / "patch.json"))
+        taken = like_its_run(saved.patches[take], load(chosen_patch))
         say(f"wrote {save(taken, out or Path(f'patch-{take}.json'))}")
         return
     kept = [r for r, is_kept in zip(saved.records, saved.pareto, strict=True) if is_kept]
@@ -50,7 +52,7 @@ def run(
         return
     asked = [metric for metric in METRICS if metric.name in saved.asked]
     say(table(kept, "Candidates that none other beats", asked).text())
-    patch = load(folder / "patch.json")
+    patch = load(chosen_patch)
     own = patch.provenance.settings
     chosen = [
         r.number for r in saved.records if all(own.get(k) == v for k, v in r.settings.items())

@@ -22,7 +22,7 @@ def run(
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Guess what the columns are, and say so in comments."""
-    from fairpatch.patch.file import write_whole
+    from fairpatch.patch.whole import write_whole
 
     if out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or --out for another name")

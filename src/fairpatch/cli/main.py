@@ -23,6 +23,8 @@ from fairpatch.cli import (
     reproduce,
     review,
     show,
+    sign,
+    verify,
 )
 from fairpatch.cli import sql as sql_verb
 from fairpatch.cli.say import complain, results_only, say
@@ -47,7 +49,10 @@ def version(
         raise typer.Exit
 
 
-VERBS = (init, audit, fit, frontier, show, edit, review, apply, sql_verb, export, diff, reproduce)
+VERBS = (
+    init, audit, fit, frontier, show, edit, review, sign, verify, apply, sql_verb, export, diff,
+    reproduce,
+)  # fmt: skip
 for module in VERBS:
     name = module.__name__.rpartition(".")[2]
     app.command(name, help=(module.__doc__ or "").strip())(module.run)

@@ -36,6 +36,9 @@ TrustModel = Annotated[
     bool | None,
     typer.Option("--trust-model", help="read a pickle or MLflow model, which can run any code"),
 ]
+PublicKey = Annotated[
+    Path | None, typer.Option("--key", help="public key of who signed the run, to verify it with")
+]
 ShowSmallCounts = Annotated[
     bool,
     typer.Option(

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from fairpatch.cli.options import Data, IfUnlike, ShowSmallCounts
+from fairpatch.cli.options import Data, IfUnlike, PublicKey, ShowSmallCounts, TrustModel
 from fairpatch.cli.people import frame_of, heed, patched_model
-from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.run_folder import checked, options_of
 from fairpatch.cli.say import say
+from fairpatch.cli.signature import who_signed
 
 
 def run(
@@ -17,16 +18,19 @@ def run(
     data: Data = None,
     out: Annotated[Path, typer.Option(help="the page to write")] = Path("review.html"),
     if_unlike: IfUnlike = "refuse",
+    trust_model: TrustModel = None,
     show_small_counts: ShowSmallCounts = False,
+    key: PublicKey = None,
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
     from fairpatch.choose.target import Target
-    from fairpatch.cli import config as configs
     from fairpatch.patch import load
     from fairpatch.report.review import review_rows
 
-    options = configs.read(folder / "config.yaml", data=data)
-    model = patched_model(options, load(patch_path(folder)))
+    patch, certificate = checked(folder, "patch.json", "certificate.json")
+    options = options_of(folder, data=data, trust_model=trust_model)
+    signed = who_signed(folder, key)
+    model = patched_model(options, load(patch))
     rows = model.rows(frame_of(options), options.label, options.sensitive)
     heed(model.compare_scored(rows.X, rows.f), if_unlike)
     target = Target(**options.target.model_dump())
@@ -35,9 +39,8 @@ def run(
         show_small_counts=show_small_counts,
     )  # fmt: skip
     # the certificate is the run's: these rows may have been looked at before
-    certificate = folder / "certificate.json"
-    if certificate.exists():
-        found.summary["certificate"] = json.loads(certificate.read_text(encoding="utf-8"))
+    found.summary["certificate"] = json.loads(certificate.read_text(encoding="utf-8"))
+    found.summary["signed"] = signed
     found.to_html(out)
     found.to_json(out.with_suffix(".json"))
     found.to_model_card(out.with_suffix(".md"))

@@ -1,57 +1,113 @@
 """A run's folder: patch, frontier, certificate, review, configuration, and a manifest of hashes.
 
-Files are written whole or not at all, the manifest last: a folder without one is unfinished.
+Files are written whole or not at all, the manifest last: a folder without one is unfinished. Every
+verb reads a file of a run through ``checked``: what is not as the manifest says is refused. Whoever
+can write the manifest too is kept out by a signature (``fairpatch sign``).
 """
 
 import hashlib
-import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
 
 from fairpatch.cli.say import refuse
+from fairpatch.patch.parts import Part
+
+if TYPE_CHECKING:
+    from fairpatch.cli.config import Config
 
 MANIFEST = "manifest.json"
+FILES = (
+    "patch.json",
+    "frontier.json",
+    "config.yaml",
+    "certificate.json",
+    "review.html",
+    "review.json",
+    "model_card.md",
+)
+"""What every run has."""
+
+
+class Manifest(Part):
+    """What a run was, and a hash of each of its files."""
+
+    format: Literal["fairpatch.run"] = "fairpatch.run"
+    version: Literal[1] = 1
+    data: str
+    data_sha256: str | None
+    rows: int
+    certificate: str | None
+    sha256: dict[str, str] = Field(description="by the name of a file")
+
+    @field_validator("sha256")
+    @classmethod
+    def _whole(cls, value: dict[str, str]) -> dict[str, str]:
+        missing = [name for name in FILES if name not in value]
+        if missing:
+            raise ValueError(f"it does not name {', '.join(missing)}")
+        return value
 
 
 def seal(folder: Path, about: dict[str, Any]) -> None:
     """Write the manifest: a hash of every file, and what the run was."""
-    from fairpatch.patch.file import write_whole
+    from fairpatch.patch.whole import write_whole
 
-    files = {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.iterdir())
-        if path.is_file() and path.name != MANIFEST and not path.name.startswith(".")
-    }
-    text = json.dumps({"format": "fairpatch.run", "version": 1, **about, "sha256": files}, indent=1)
-    write_whole(folder / MANIFEST, text)
+    hashes = {name: _hash(folder / name) for name in FILES}
+    manifest = Manifest(**about, sha256=hashes)
+    write_whole(folder / MANIFEST, manifest.model_dump_json(indent=1))
 
 
-def tampered(folder: Path) -> list[str]:
-    """Files that are not as the manifest says; raises where there is no manifest."""
+def manifest(folder: Path) -> Manifest:
+    """The manifest of a run; raises where there is none, or none that can be read."""
+    from fairpatch.patch.strict import read_strictly
+
     path = folder / MANIFEST
     if not path.exists():
         raise ValueError(
-            f"{folder} has no {MANIFEST}: the run was stopped. Run the same fairpatch fit again"
+            f"{folder} has no {MANIFEST}: it is no run, or the run was stopped. Run the same "
+            "fairpatch fit again"
         )
-    hashes = json.loads(path.read_text(encoding="utf-8"))["sha256"]
-    return [
-        name
-        for name, expected in hashes.items()
-        if not (folder / name).exists()
-        or hashlib.sha256((folder / name).read_bytes()).hexdigest() != expected
-    ]
+    try:
+        return Manifest.model_validate(read_strictly(path, "a manifest"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "file"
+        raise ValueError(
+            f"{path} is no manifest of a run ({place}: {first['msg']}). Take the run from where "
+            "it was written, or run the same fairpatch fit again"
+        ) from None
+
+
+def checked(folder: Path, *names: str) -> list[Path]:
+    """Files of a run, each of them as the manifest says."""
+    known = manifest(folder).sha256
+    for name in names:
+        path = folder / name
+        if not path.is_file():
+            raise ValueError(f"{path} is missing: the run is not whole")
+        if _hash(path) != known[name]:
+            raise ValueError(
+                f"{path} is not what the manifest says: it was changed after the run. Take the "
+                "run from where it was written, or run the same fairpatch fit again"
+            )
+    return [folder / name for name in names]
+
+
+def options_of(folder: Path, **given: Any) -> "Config":
+    """The configuration of a run, checked; flags go before it."""
+    from fairpatch.cli import config as configs
+
+    (path,) = checked(folder, "config.yaml")
+    return configs.read(path, **given)
 
 
 def score_of(source: Path, given: str | None) -> str:
     """The score column: as given, or as the run's configuration has it."""
-    if given is not None:
-        return given
-    if (source / "config.yaml").exists():
-        from fairpatch.cli import config as configs
-
-        found = configs.read(source / "config.yaml").score
-        if found is not None:
-            return found
+    found = given if given is not None or not source.is_dir() else options_of(source).score
+    if found is not None:
+        return found
     return refuse("name the column of the base model's probability: --score COLUMN")
 
 
@@ -59,21 +115,18 @@ def model_of(source: Path, score: str | None, model: str | None) -> str | None:
     """The base model that scores a table: as given, or the run's own; None where it is a column."""
     if score is not None and model is not None:
         refuse("the base model is either --score COLUMN or --model FILE")
-    if model is not None or score is not None or not (source / "config.yaml").exists():
+    if model is not None or score is not None or not source.is_dir():
         return model
-    from fairpatch.cli import config as configs
-
-    return configs.read(source / "config.yaml").model
+    return options_of(source).model
 
 
 def no_features(source: Path, data: str) -> list[str]:
     """Columns that a run's base model was not given: label, S, keys, weights, what is ignored."""
-    from fairpatch.cli import config as configs
     from fairpatch.cli.data import index_columns
 
-    if not (source / "config.yaml").exists():
+    if not source.is_dir():
         return index_columns(data)
-    options = configs.read(source / "config.yaml")
+    options = options_of(source)
     some = (options.f_trained_on, options.decision.weight, options.decision.key)
     named = [options.label, *options.sensitive, *options.ignore, *(n for n in some if n)]
     return [*named, *index_columns(data)]
@@ -83,9 +136,8 @@ def patch_path(source: Path) -> Path:
     """The patch of a run folder, or the file itself; a changed one is refused."""
     if not source.exists():
         refuse(f"there is no {str(source)!r}; expected a patch file or a run's folder")
-    if not source.is_dir():
-        return source
-    changed = tampered(source)
-    if "patch.json" in changed:
-        raise ValueError(f"{source / 'patch.json'} is not what the manifest says: it was changed")
-    return source / "patch.json"
+    return checked(source, "patch.json")[0] if source.is_dir() else source
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

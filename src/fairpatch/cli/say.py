@@ -1,6 +1,5 @@
 """What the command line says: results on stdout, everything else on stderr; JSON for machines."""
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -24,18 +23,30 @@ def results_only() -> None:
 
 def say(text: str) -> None:
     """A result."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(harmless(text) + "\n")
+
+
+def say_code(text: str) -> None:
+    """A result for another program: as it is, unless a terminal would obey it."""
+    sys.stdout.write((harmless(text) if sys.stdout.isatty() else text) + "\n")
 
 
 def note(text: str) -> None:
     """Something beside the result."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(harmless(text) + "\n")
+
+
+def harmless(text: str) -> str:
+    """Text without what a terminal obeys: control characters and marks of direction are shown."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
 
 
 def complain(text: str) -> None:
     """What went wrong and what to do."""
     colour = sys.stderr.isatty()
-    sys.stderr.write(("\033[31merror:\033[0m " if colour else "error: ") + text + "\n")
+    sys.stderr.write(("\033[31merror:\033[0m " if colour else "error: ") + harmless(text) + "\n")
 
 
 def progress(what: str) -> Callable[[int, int], None]:
@@ -57,4 +68,6 @@ def refuse(text: str) -> NoReturn:
 
 def say_json(data: Any) -> None:
     """A result for machines."""
-    say(json.dumps(data, indent=1, ensure_ascii=False))
+    from fairpatch.patch.strict import dumps_safely
+
+    say(dumps_safely(data))

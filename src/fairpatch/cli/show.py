@@ -8,9 +8,10 @@ from fairpatch.cli.say import note, say
 def run(patch: PatchFile, json: Json = False) -> None:
     """Show a patch."""
     from fairpatch.patch import load
+    from fairpatch.patch.strict import without_marks
 
     found = load(patch_path(patch))
-    say(found.model_dump_json(indent=1) if json else str(found))
+    say(without_marks(found.model_dump_json(indent=1)) if json else str(found))
     leaks = sorted({c.name for c in found.columns} & set(found.provenance.sensitive_features))
     if leaks:
         raise ValueError(f"this patch reads the sensitive column {', '.join(map(repr, leaks))}")

@@ -6,7 +6,7 @@ import typer
 
 from fairpatch.cli.options import PatchFile, Reasons, Score
 from fairpatch.cli.run_folder import patch_path, score_of
-from fairpatch.cli.say import say
+from fairpatch.cli.say import say_code
 
 
 def run(
@@ -27,9 +27,9 @@ def run(
     found = load(patch_path(patch))
     if check:
         column = score_of(patch, score)
-        say(check_sql(found, column, table=table, dialect=cast(Dialect, dialect)) + ";")
+        say_code(check_sql(found, column, table=table, dialect=cast(Dialect, dialect)) + ";")
         return
-    say(
+    say_code(
         sql(
             found,
             score_of(patch, score),

@@ -65,7 +65,8 @@ def log_run(folder: str | Path) -> None:
 def _figures(review: dict[str, Any]) -> dict[str, float]:
     """What a list of runs is sorted by: changes, accuracy, and each requirement."""
     verdict = review["verdict"]
-    found = {"people": review["people"], "change_rate": verdict["change"]["change_rate"]}
+    change = verdict["change"]["change_rate"]
+    found = {"people": review["people"], "change_rate": change["value"]}
     estimates = {"accuracy": verdict["accuracy"]}
     for entry in verdict["requirements"]:
         estimates[f"{entry['name']} of {entry['feature']}"] = entry
@@ -73,7 +74,8 @@ def _figures(review: dict[str, Any]) -> dict[str, float]:
         for when in ("before", "after"):
             if entry[when]["value"] is not None:
                 found[_key(f"{name} {when}")] = entry[when]["value"]
-    return {k: float(v) for k, v in found.items() if v is not None}
+    # a count that is told as a range is no figure to sort by
+    return {k: float(v) for k, v in found.items() if isinstance(v, int | float)}
 
 
 def _key(name: str) -> str:

@@ -35,7 +35,13 @@ class Patched(PythonModel):
                 feed[entry.name] = column.astype("Float64").to_numpy(np.float64, na_value=np.nan)
         names = [output.name for output in self.session.get_outputs()]
         found = self.session.run(names, {k: v[:, None] for k, v in feed.items()})
-        return pd.DataFrame({k: _column(v) for k, v in zip(names, found, strict=True)})
+        frame = pd.DataFrame({k: _column(v) for k, v in zip(names, found, strict=True)})
+        if "fairpatch_valid" in frame:  # where the score is no probability there is no decision
+            valid = frame.pop("fairpatch_valid")
+            if not valid.all():
+                own = ["fairpatch_score", "fairpatch_decision"]
+                frame[own] = frame[own].astype(object).where(valid, None)
+        return frame
 
 
 def _column(values: Any) -> Any:

@@ -21,7 +21,6 @@ from fairpatch.patch.apply import DECISION, RATIO, REASON
 from fairpatch.patch.apply import SCORE as PATCHED
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import EDGE
-from fairpatch.patch.file import whole_file
 from fairpatch.patch.model import NUDGE
 from fairpatch.patch.parts import (
     Card,
@@ -33,12 +32,15 @@ from fairpatch.patch.parts import (
     RangesWeight,
     merge,
 )
-from fairpatch.patch.terms import LARGEST
+from fairpatch.patch.terms import LARGEST, SMALLEST
+from fairpatch.patch.whole import whole_file
 from fairpatch.patch.words import reason_lines
 from fairpatch.patched import PatchedModel
 
 SCORE = "fairpatch_base_score"
 """Name of the input that takes the base model's probability."""
+VALID = "fairpatch_valid"
+"""Output: whether the probability was one. Where not, there is no decision: ONNX has no null."""
 TOLERANCE = 1e-6
 """How far a graph's probability may be from numpy's."""
 
@@ -50,14 +52,29 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
     did not push towards a change.
     """
     graph = Graph(need("onnx", extra="onnx"))
+    _check_names(patch)
     p = graph.input(SCORE, graph.onnx.TensorProto.DOUBLE)
+    ends = ("GreaterOrEqual", 0.0), ("LessOrEqual", 1.0)
+    low, high = (graph.node(op, [p, graph.constant([end])]) for op, end in ends)
+    graph.node("And", [low, high], output=VALID)
     cutoff = graph.constant([patch.cutoff])
     ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
     approved, denied = (graph.node(op, [p, cutoff]) for op in ways)
     edges = [graph.constant([edge], scalar=True) for edge in (EDGE, 1 - EDGE)]
     f_logit = log_odds(graph, graph.node("Clip", [p, *edges]))
     f_logit = graph.node("Sub", [f_logit, graph.constant([float(logit(patch.cutoff))])])
-    return _patched(graph, patch, f_logit, approved, denied, with_reason=with_reason)
+    more = {VALID: graph.onnx.TensorProto.BOOL}
+    return _patched(graph, patch, f_logit, approved, denied, with_reason=with_reason, more=more)
+
+
+def _check_names(patch: Patch) -> None:
+    """Inputs and outputs of a graph share one space of names with what is ours."""
+    for column in patch.columns:
+        if column.name.lower().startswith("fairpatch"):
+            raise ValueError(
+                f"column {column.name!r} has a name of fairpatch's own: rename it in the table and "
+                "in the data of the fit"
+            )
 
 
 def merged_graph(model: PatchedModel, X: Any, *, with_reason: bool = False) -> Any:
@@ -68,6 +85,7 @@ def merged_graph(model: PatchedModel, X: Any, *, with_reason: bool = False) -> A
     not decide as the patched model does.
     """
     graph, patch = Graph(need("onnx", extra="onnx")), model.patch
+    _check_names(patch)
     f_logit = base_logits(graph, model.base, X)
     zero = graph.constant([0.0])
     ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
@@ -90,7 +108,14 @@ def _check(made: Any, model: PatchedModel, X: Any) -> None:
 
 
 def _patched(
-    graph: Graph, patch: Patch, f_logit: str, approved: str, denied: str, *, with_reason: bool
+    graph: Graph,
+    patch: Patch,
+    f_logit: str,
+    approved: str,
+    denied: str,
+    *,
+    with_reason: bool,
+    more: dict[str, int] | None = None,
 ) -> Any:
     """Put r, g and the decision behind f's."""
     double, boolean = graph.onnx.TensorProto.DOUBLE, graph.onnx.TensorProto.BOOL
@@ -103,7 +128,7 @@ def _patched(
         ratio = _card_ratio(graph, patch, patch.card, f_logit, approved)
     _decision(graph, patch, approved, denied, ratio)
     _score(graph, patch, f_logit, approved, ratio)
-    outputs = {RATIO: double, PATCHED: double, DECISION: boolean}
+    outputs = {RATIO: double, PATCHED: double, DECISION: boolean, **(more or {})}
     if with_reason:
         _reasons(graph, patch, approved)
         outputs[REASON] = graph.onnx.TensorProto.STRING
@@ -190,7 +215,12 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
         feed[name] = values[:, None]
     names = [output.name for output in session.get_outputs()]
     found = dict(zip(names, session.run(names, feed), strict=True))
-    return {k: joined(v) if k == REASON else v[:, 0] for k, v in found.items()}
+    found = {k: joined(v) if k == REASON else v[:, 0] for k, v in found.items()}
+    valid = found.pop(VALID, None)
+    if valid is not None and not valid.all():  # as a null in other engines
+        found[DECISION] = np.where(valid, found[DECISION].astype(object), None)
+        found[PATCHED] = np.where(valid, found[PATCHED], np.nan)
+    return found
 
 
 def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> None:
@@ -217,16 +247,24 @@ def _score(graph: Graph, patch: Patch, f_logit: str, approved: str, ratio: str) 
 
 def _number(graph: Graph, part: NumberWeight) -> str:
     x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
-    known = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
-    weighed = graph.node("Mul", [x, graph.constant([part.coefficient])])
-    return graph.node("Where", [known, weighed, graph.constant([part.missing])])
+    size = graph.node("Abs", [x])
+    far = graph.node("GreaterOrEqual", [size, graph.constant([SMALLEST])])
+    near = graph.node("Where", [far, x, graph.constant([0.0])])
+    weighed = graph.node("Mul", [near, graph.constant([part.coefficient])])
+    return graph.node("Where", [_known(graph, x), weighed, graph.constant([part.missing])])
+
+
+def _known(graph: Graph, x: str) -> str:
+    """Whether there is a number, and one that a person may have: no NaN, nothing beyond 1e100."""
+    return graph.node("LessOrEqual", [graph.node("Abs", [x]), graph.constant([LARGEST])])
 
 
 def _ranges(graph: Graph, part: RangesWeight) -> str:
     x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
     found = graph.constant([0.0])
+    known = _known(graph, x)
     for r in part.ranges:
-        inside = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
+        inside = known
         if r.at_least is not None:
             above = graph.node("GreaterOrEqual", [x, graph.constant([r.at_least])])
             inside = graph.node("And", [inside, above])
@@ -234,7 +272,6 @@ def _ranges(graph: Graph, part: RangesWeight) -> str:
             below = graph.node("Less", [x, graph.constant([r.below])])
             inside = graph.node("And", [inside, below])
         found = graph.node("Where", [inside, graph.constant([r.weight]), found])
-    known = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
     return graph.node("Where", [known, found, graph.constant([part.missing])])
 
 
@@ -280,8 +317,7 @@ def _codes(graph: Graph, part: CategoryWeight) -> str:
     for entry in part.levels:
         here = graph.node("Equal", [x, graph.constant([float(entry.level)])])
         found = graph.node("Where", [here, graph.constant([entry.weight]), found])
-    known = graph.node("LessOrEqual", [x, graph.constant([LARGEST])])
-    return graph.node("Where", [known, found, graph.constant([part.missing])])
+    return graph.node("Where", [_known(graph, x), found, graph.constant([part.missing])])
 
 
 def _about(patch: Patch) -> dict[str, str]:

@@ -7,7 +7,7 @@ from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply
 from fairpatch.patch.compare import figures, with_verdict
 
-Dialect = Literal["duckdb", "spark", "postgres", "bigquery", "snowflake", "trino"]
+Dialect = Literal["duckdb", "spark", "postgres", "bigquery", "snowflake", "trino", "clickhouse"]
 DIALECTS: tuple[str, ...] = get_args(Dialect)
 NUMBER = "float32"
 """Any number or boolean: narrower than it may be, so that the text casts it to a double."""

@@ -3,6 +3,8 @@
 The engine does it: no row comes to Python, unless the table is in Python already.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -18,6 +20,7 @@ from fairpatch.patch.expressions import (
     unbounded_expr,
 )
 from fairpatch.patch.model import Patch
+from fairpatch.patch.typed import typed
 
 POINTS, RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
     "fairpatch_points", "fairpatch_ratio", "fairpatch_score", "fairpatch_decision",
@@ -48,7 +51,7 @@ def apply(
     """
     frame = nw.from_native(table)
     check_columns(patch, frame, score)
-    r = nw.col(RATIO)
+    patch, r = typed(patch, frame.collect_schema()), nw.col(RATIO)
     if patch.card is None:
         frame = frame.with_columns(unbounded_expr(patch).alias(RATIO))
     else:  # one column after the other, so that an engine works each of them out once
@@ -111,6 +114,24 @@ def check_columns(patch: Patch, frame: Any, score: str | None = None) -> None:
             f"the table has no column {', '.join(map(repr, missing))}, which the patch needs; its "
             f"columns are {', '.join(map(repr, names[:50]))}" + did_you_mean(missing[0], names)
         )
-    taken = [name for name in OWN if name in names]
+    check_names([*(c.name for c in patch.columns), *([score] if score else [])], names)
+
+
+def check_names(read: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse names that not every engine takes for what they are: most do not mind their case."""
+    taken = [name for name in names if name.lower() in OWN]
     if taken:
         raise ValueError(f"the table already has a column {taken[0]!r}: drop or rename it first")
+    lower = Counter(name.lower() for name in dict.fromkeys([*names, *read]))
+    for name in read:
+        if lower[name.lower()] > 1:
+            twin = next(n for n in [*names, *read] if n != name and n.lower() == name.lower())
+            raise ValueError(
+                f"columns {name!r} and {twin!r} differ in their case alone, which most engines do "
+                "not tell apart: rename one of them, in the table and in the data of the fit"
+            )
+        if not name or (name.startswith("^") and name.endswith("$")):
+            raise ValueError(
+                f"a column named {name!r} is taken for a pattern, or for nothing, by some engines: "
+                "rename it, in the table and in the data of the fit"
+            )

@@ -4,6 +4,7 @@ A decision needs no logarithm: it is f's, reversed where r says so.
 """
 
 from functools import reduce
+from math import log
 
 import narwhals as nw
 
@@ -18,11 +19,15 @@ from fairpatch.patch.parts import (
     RangesWeight,
     merge,
 )
-from fairpatch.patch.terms import LARGEST
+from fairpatch.patch.terms import LARGEST, SMALLEST
 from fairpatch.patch.words import BETWEEN, ReasonLine, reason_lines
 
 EDGE = 1e-6
 """Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
+
+
+FARTHEST = 600.0
+"""Log-odds that are worked out, at most: the exponential of more is no double."""
 
 
 def ratio_expr(patch: Patch, score: str | None = None) -> nw.Expr:
@@ -103,13 +108,21 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
 
     logit g = r (logit p - logit t) + logit t, without a logarithm:
     g = 1 / (1 + ((1 - p) / p)^r (t / (1 - t))^(r - 1))
+    A card's r is within -1 and 1. The paper's may be anything, and its powers too large for a
+    double: there the exponent is worked out first, and kept within what a double holds.
     """
     p = nw.col(score).cast(nw.Float64)
     r = ratio_expr(patch, score) if ratio is None else ratio
     near = _inside(score)
-    odds = ((1.0 - near) / near) ** r
-    if patch.cutoff != 0.5:
-        odds = odds * nw.lit(patch.cutoff / (1 - patch.cutoff)) ** (r - 1.0)
+    if patch.card is None:
+        shift = log((1 - patch.cutoff) / patch.cutoff)
+        z = r * (((1.0 - near) / near).log() - shift) + shift
+        far = nw.when(z < -FARTHEST).then(nw.lit(-FARTHEST)).otherwise(z)
+        odds = nw.when(z > FARTHEST).then(nw.lit(FARTHEST)).otherwise(far).exp()
+    else:
+        odds = ((1.0 - near) / near) ** r
+        if patch.cutoff != 0.5:
+            odds = odds * nw.lit(patch.cutoff / (1 - patch.cutoff)) ** (r - 1.0)
     g = 1.0 / (odds + 1.0)
     approved = p > patch.cutoff if patch.decision.favourable else p <= patch.cutoff
     if not may_demote(patch.direction):
@@ -167,9 +180,17 @@ def _sum(concept: Concept, start: float = 0.0) -> nw.Expr:
 
 def _number(part: NumberWeight) -> nw.Expr:
     x = nw.col(part.column).cast(nw.Float64)
-    # NaN is not at most the largest number: where it is unlike itself, and where it is above all
-    # numbers (DuckDB, Spark, Postgres) alike. Nor is a null.
-    return nw.when(x <= LARGEST).then(part.coefficient * x).otherwise(nw.lit(part.missing))
+    near = nw.when((x >= SMALLEST) | (x <= -SMALLEST)).then(x).otherwise(nw.lit(0.0))
+    return nw.when(_known(x)).then(part.coefficient * near).otherwise(nw.lit(part.missing))
+
+
+def _known(x: nw.Expr) -> nw.Expr:
+    """Whether there is a number, and one that a person may have.
+
+    NaN is not at most the largest number: where it is unlike itself, and where it is above all
+    numbers (DuckDB, Spark, Postgres) alike. Nor is a null.
+    """
+    return (x <= LARGEST) & (x >= -LARGEST)
 
 
 def _ranges(part: RangesWeight) -> nw.Expr:
@@ -177,7 +198,7 @@ def _ranges(part: RangesWeight) -> nw.Expr:
     found = nw.lit(0.0)
     for r in part.ranges:
         found = nw.when(_lies(x, r)).then(nw.lit(r.weight)).otherwise(found)
-    return nw.when(x <= LARGEST).then(found).otherwise(nw.lit(part.missing))
+    return nw.when(_known(x)).then(found).otherwise(nw.lit(part.missing))
 
 
 def _lies(x: nw.Expr, r: Range) -> nw.Expr:
@@ -190,7 +211,10 @@ def _lies(x: nw.Expr, r: Range) -> nw.Expr:
 
 def _category(part: CategoryWeight) -> nw.Expr:
     x = nw.col(part.column)
-    unlisted = nw.when(x.is_null()).then(nw.lit(part.missing)).otherwise(nw.lit(part.other))
+    none = x.is_null()
+    if all(isinstance(entry.level, str) for entry in part.levels):  # an empty text is a gap
+        none = none | ((x if part.levels else x.cast(nw.String)) == "")
+    unlisted = nw.when(none).then(nw.lit(part.missing)).otherwise(nw.lit(part.other))
     by_weight: dict[float, list[Level]] = {}
     for entry in part.levels:
         by_weight.setdefault(entry.weight, []).append(entry.level)

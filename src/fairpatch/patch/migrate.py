@@ -1,10 +1,7 @@
 """Older patch files, brought to today's version step by step: a signed patch stays readable."""
 
-import json
 from collections.abc import Callable
 from typing import Any
-
-from pydantic_core import from_json
 
 CURRENT = 3
 STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -14,15 +11,11 @@ STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
 """By version: what makes of a file of that version one of the next."""
 
 
-def migrated(text: bytes) -> bytes:
-    """A patch file's text as today's version has it; what is no patch is left to the schema."""
-    try:
-        data = from_json(text)
-    except ValueError:
-        return text
+def migrated(data: Any) -> Any:
+    """A patch file's data as today's version has it; what is no patch is left to the schema."""
     version = data.get("version") if isinstance(data, dict) else None
-    if not isinstance(version, int) or version == CURRENT or version < 1:
-        return text
+    if type(version) is not int or version == CURRENT or version < 1:
+        return data
     if version > CURRENT:
         raise ValueError(
             f"the patch has format version {version}, this fairpatch reads up to {CURRENT}: it "
@@ -30,4 +23,4 @@ def migrated(text: bytes) -> bytes:
         )
     for step in range(version, CURRENT):
         data = {**STEPS[step](data), "version": step + 1}
-    return json.dumps(data).encode()
+    return data

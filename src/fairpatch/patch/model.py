@@ -29,7 +29,7 @@ from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, untouched
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.lines import Line, lines_of
-from fairpatch.patch.parts import Card, Column, Concept, Number, Part, Provenance, merge
+from fairpatch.patch.parts import Card, Column, Concept, Number, Part, Provenance, merge, repeated
 from fairpatch.patch.terms import activation
 from fairpatch.patch.words import tables
 
@@ -93,6 +93,9 @@ class Patch(Part):
 
     @model_validator(mode="after")
     def _columns_are_declared(self) -> Self:
+        twice = repeated(column.name for column in self.columns)
+        if twice is not None:
+            raise ValueError(f"column {twice!r} is declared twice; keep one of the two")
         declared = {column.name for column in self.columns}
         for concept in self.concepts:
             undeclared = set(concept.columns) - declared
@@ -146,7 +149,7 @@ class Patch(Part):
         """r(x) of every row of a frame or array; a card needs f's log-odds for it."""
         if self.card is None:
             whole = merge(self.concepts, self.offset, self.strength)
-            return 1.0 + activation(whole, self.columns, X)
+            return activation(whole, self.columns, X, 1.0)
         each, rest = self.effect(f_logit)
         return np.asarray(np.clip(each * self.points(X) + rest + 1.0, -1.0, 1.0))
 

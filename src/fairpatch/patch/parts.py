@@ -1,19 +1,52 @@
 """The parts of a patch: columns, weights, concepts, and where it comes from."""
 
 from collections.abc import Iterable
+from itertools import pairwise
+from math import inf
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+)
 
-Number = Annotated[float, Field(allow_inf_nan=False)]
+HEAVIEST, LIGHTEST = 1e15, 1e-30
+"""Sizes of a weight: beyond them its sums and products are no numbers in some engine."""
+
+
+def _sensible(value: float) -> float:
+    """A weight that every engine can use: not too large; what is next to nothing is nothing."""
+    if abs(value) > HEAVIEST:
+        raise ValueError(f"must be at most 1e15 in size; got {value:g}")
+    return value if abs(value) >= LIGHTEST else 0.0
+
+
+Number = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_sensible)]
 Kind = Literal["number", "category"]
-Level = StrictBool | StrictInt | StrictFloat | StrictStr
+Level = StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr
 
 
 class Part(BaseModel):
     """A piece of a patch: plain data that never changes, and nothing that is not declared."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def repeated(values: Iterable[Any]) -> Any:
+    """The first of some values that was there before; None where each is there once."""
+    seen = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
 
 
 class Column(Part):
@@ -53,6 +86,14 @@ class CategoryWeight(Part):
     missing: Number
     other: Number = 0.0
 
+    @field_validator("levels")
+    @classmethod
+    def _each_once(cls, value: tuple[LevelWeight, ...]) -> tuple[LevelWeight, ...]:
+        twice = repeated([entry.level for entry in value])
+        if twice is not None:
+            raise ValueError(f"the level {twice!r} has two weights; keep one of them")
+        return value
+
 
 class Range(Part):
     """Numbers from ``at_least`` on, below ``below``; an end that is not given is open.
@@ -76,6 +117,19 @@ class RangesWeight(Part):
     column: str
     ranges: tuple[Range, ...]
     missing: Number = 0.0
+
+    @field_validator("ranges")
+    @classmethod
+    def _apart(cls, value: tuple[Range, ...]) -> tuple[Range, ...]:
+        """No number lies in two ranges: else its weight would be a matter of opinion."""
+        ends = sorted(
+            (-inf if r.at_least is None else r.at_least, inf if r.below is None else r.below)
+            for r in value
+        )
+        empty = any(low >= high for low, high in ends)
+        if empty or any(high > above for (_, high), (above, _) in pairwise(ends)):
+            raise ValueError("the ranges must not be empty nor overlap")
+        return value
 
 
 class Card(Part):
@@ -131,7 +185,10 @@ class Provenance(Part):
 
 
 def merge(concepts: Iterable[Concept], offset: float = 0.0, times: float = 1.0) -> Concept:
-    """The offset and the concepts' weighted sum as one concept, so many times."""
+    """The offset and the concepts' weighted sum as one concept, so many times.
+
+    Its weights are products of checked ones, and need no check of their own.
+    """
     intercept = times * offset
     numbers: dict[str, NumberWeight] = {}
     categories: dict[str, CategoryWeight] = {}
@@ -143,18 +200,19 @@ def merge(concepts: Iterable[Concept], offset: float = 0.0, times: float = 1.0) 
         for n in concept.numbers:
             shift = n.coefficient * n.around
             intercept -= w * shift
-            old = numbers.get(n.column, NumberWeight(column=n.column, coefficient=0.0, missing=0.0))
-            numbers[n.column] = NumberWeight(
+            none = NumberWeight.model_construct(column=n.column, coefficient=0.0, missing=0.0)
+            old = numbers.get(n.column, none)
+            numbers[n.column] = NumberWeight.model_construct(
                 column=n.column,
                 coefficient=old.coefficient + w * n.coefficient,
                 missing=old.missing + w * (n.missing + shift),
             )
         for c in concept.categories:
             before = categories.get(
-                c.column, CategoryWeight(column=c.column, levels=(), missing=0.0)
+                c.column, CategoryWeight.model_construct(column=c.column, levels=(), missing=0.0)
             )
             categories[c.column] = _add(before, c, w)
-    return Concept(
+    return Concept.model_construct(
         name="ratio",
         weight=1.0,
         intercept=intercept,
@@ -166,17 +224,21 @@ def merge(concepts: Iterable[Concept], offset: float = 0.0, times: float = 1.0) 
 
 def _scaled(part: RangesWeight, w: float) -> RangesWeight:
     scaled = [r.model_copy(update={"weight": w * r.weight}) for r in part.ranges]
-    return RangesWeight(column=part.column, ranges=tuple(scaled), missing=w * part.missing)
+    return RangesWeight.model_construct(
+        column=part.column, ranges=tuple(scaled), missing=w * part.missing
+    )
 
 
 def _add(one: CategoryWeight, two: CategoryWeight, w: float) -> CategoryWeight:
     """Weights of ``one`` plus w times those of ``two``; a level that one lacks is its other."""
     a = {entry.level: entry.weight for entry in one.levels}
     b = {entry.level: entry.weight for entry in two.levels}
-    return CategoryWeight(
+    return CategoryWeight.model_construct(
         column=one.column,
         levels=tuple(
-            LevelWeight(level=k, weight=a.get(k, one.other) + w * b.get(k, two.other))
+            LevelWeight.model_construct(
+                level=k, weight=a.get(k, one.other) + w * b.get(k, two.other)
+            )
             for k in a | b
         ),
         missing=one.missing + w * two.missing,

@@ -1,6 +1,6 @@
 """Concepts of rows in memory, in numpy. A test holds this equal to the expressions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,38 +11,53 @@ from fairpatch.measure.values import Value
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import CategoryWeight, Column, Concept, NumberWeight, RangesWeight
 
-LARGEST = float(np.finfo(np.float64).max)
+LARGEST = 1e100
+"""What is farther from zero than this is no number of a person: it is taken for missing, as NaN and
+the infinities are. With weights of at most 1e15, no sum of terms overflows in any engine."""
+SMALLEST = 1e-100
+"""What is nearer to zero is zero: Postgres stops at products that are too small to be told."""
 
 
-def activation(concept: Concept, columns: Sequence[Column], X: Any) -> Floats:
-    """c(x) of every row: the intercept plus the weights of x's raw values."""
+def activation(concept: Concept, columns: Sequence[Column], X: Any, start: float = 0.0) -> Floats:
+    """c(x) of every row: the start and the intercept, then term by term what x's raw values add.
+
+    In this order in every engine: sums of doubles depend on it in their last bits.
+    """
     held = Columns.of(X)
-    return np.full(held.rows, concept.intercept) + sum(
-        by_column(concept, columns, held).values(), np.zeros(held.rows)
-    )
+    total = np.full(held.rows, start + concept.intercept)
+    for _, values in terms(concept, columns, held):
+        total = total + values
+    return total
+
+
+def terms(
+    concept: Concept, columns: Sequence[Column], held: Columns
+) -> Iterator[tuple[str, Floats]]:
+    """What each part adds to a concept, row by row, in the order in which it is summed."""
+    known = {column.name: column for column in columns}
+    for n in concept.numbers:
+        yield n.column, number_term(n, held.values(known[n.column]))
+    for r in concept.ranges:
+        yield r.column, ranges_term(r, held.values(known[r.column]))
+    for c in concept.categories:
+        yield c.column, category_term(c, *held.codes(known[c.column]))
 
 
 def by_column(concept: Concept, columns: Sequence[Column], held: Columns) -> dict[str, Floats]:
     """What each column adds to a concept, row by row."""
-    known = {column.name: column for column in columns}
     found: dict[str, Floats] = {}
-    parts = (
-        *((n.column, number_term(n, held.values(known[n.column]))) for n in concept.numbers),
-        *((r.column, ranges_term(r, held.values(known[r.column]))) for r in concept.ranges),
-        *((c.column, category_term(c, *held.codes(known[c.column]))) for c in concept.categories),
-    )
-    for name, values in parts:
+    for name, values in terms(concept, columns, held):
         found[name] = found[name] + values if name in found else values
     return found
 
 
 def number_term(part: NumberWeight, values: Floats) -> Floats:
     """What a number adds to a concept, row by row."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        weighed, total = np.asarray(part.coefficient * (values - part.around)), values.sum()
-    if not total <= LARGEST:  # NaN, and infinity with it, in some row
-        weighed[~(values <= LARGEST)] = part.missing
-    return weighed
+    with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+        size = np.abs(values)
+        near = np.where(size >= SMALLEST, values, 0.0)
+        weighed = np.asarray(part.coefficient * (near - part.around))
+        return np.where(size <= LARGEST, weighed, part.missing)
 
 
 def ranges_term(part: RangesWeight, values: Floats) -> Floats:
@@ -53,10 +68,11 @@ def ranges_term(part: RangesWeight, values: Floats) -> Floats:
         if r.below is not None:
             inside &= values < r.below
         total += r.weight * inside
-    return np.where(values <= LARGEST, total, part.missing)
+    return np.where(np.abs(values) <= LARGEST, total, part.missing)
 
 
 def category_term(part: CategoryWeight, levels: list[Value], code: NDArray[np.intp]) -> Floats:
     """What a category adds to a concept, row by row."""
     weights = {entry.level: entry.weight for entry in part.levels} | {None: part.missing}
+    weights.setdefault("", part.missing)  # an empty text says as little as a gap
     return np.array([weights.get(level, part.other) for level in levels] or [0.0])[code]

@@ -21,7 +21,8 @@ from fairpatch.measure.disclose import Told
 from fairpatch.measure.estimate import FEW_BEHIND
 from fairpatch.measure.floor import COARSE, UNPROTECTED
 from fairpatch.patch.compare import IfUnlike
-from fairpatch.patch.file import write_whole
+from fairpatch.patch.strict import dumps_safely
+from fairpatch.patch.whole import write_whole
 from fairpatch.patched import PatchedModel
 from fairpatch.report.displays import (
     ChangesDisplay,
@@ -51,7 +52,7 @@ class Review:
 
     def to_json(self, path: str | Path) -> Path:
         """Write the content as JSON."""
-        return write_whole(path, json.dumps(self.summary, indent=1, ensure_ascii=False) + "\n")
+        return write_whole(path, dumps_safely(self.summary) + "\n")
 
     def to_html(self, path: str | Path) -> Path:
         """Write one self-contained page: no network, complete without scripts."""

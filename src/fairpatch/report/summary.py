@@ -124,6 +124,7 @@ def summarize(
         "explained_on": table.people().data if whole else len(some),
         "dial": dial_section(patch, rows, bounded.metrics, table),
         "frontier": _frontier(fitted.frontier if fitted else None),
+        "signed": None,
         "provenance": patch.provenance.model_dump(mode="json"),
         "made_with": {"fairpatch": version("fairpatch")},
     }
