@@ -77,8 +77,7 @@ def _what(folder: Path, error: Exception) -> str:
         checked(folder, *FILES)
     except ValueError as own:
         return str(own)
-    text = str(error)
-    if "mismatch" in text or "Extra" in text or "Missing" in text:
+    if str(error).startswith("Signature mismatch"):
         return "a file was changed, added or taken away after signing"
     return f"the signature is another key's, or no signature ({type(error).__name__})"
 

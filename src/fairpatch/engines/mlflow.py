@@ -21,6 +21,7 @@ from fairpatch.measure.values import plain
 from fairpatch.patch import Patch, save
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column, Kind
+from fairpatch.patch.whole import whole_folder
 from fairpatch.patched import PatchedModel
 
 SERVED = ("mlflow", "numpy", "onnxruntime", "pandas")
@@ -37,9 +38,12 @@ def save_model(
     ``fairpatch_base_score``. ``X``, some rows of the data, gives the columns' types; none of them
     is stored. The model takes the very table that it was written with, integers included.
     """
-    with _contents(model, X, with_reason=with_reason) as contents:
-        need("mlflow.pyfunc", extra="mlflow").save_model(path=str(path), **contents)
-    return Path(path)
+    path = Path(path)
+    if path.exists():
+        raise ValueError(f"{path} exists: name a new folder")
+    with _contents(model, X, with_reason=with_reason) as contents, whole_folder(path) as unfinished:
+        need("mlflow.pyfunc", extra="mlflow").save_model(path=str(unfinished), **contents)
+    return path
 
 
 def log_model(

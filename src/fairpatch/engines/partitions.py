@@ -89,7 +89,7 @@ def _claim(patch: Patch, plan: dict[str, Any], out: Path) -> None:
         old = read_strictly(out / PLAN, "a plan", MOST_BYTES)
         if old != plan:
             raise ValueError(
-                f"{out} was begun with {_difference(old, plan)}: use another folder, or take this "
+                f"{out} was begun {_difference(old, plan)}: use another folder, or take this "
                 "one away and begin anew"
             )
     elif any(not name.startswith(".") for name in there):
@@ -102,14 +102,14 @@ def _claim(patch: Patch, plan: dict[str, Any], out: Path) -> None:
 def _difference(old: Any, new: dict[str, Any]) -> str:
     """What differs between two plans, in words."""
     if not isinstance(old, dict) or old.get("patch_sha256") != new["patch_sha256"]:
-        return "another patch"
+        return "with another patch"
     if old.get("options") != new["options"]:
-        return f"other options ({old.get('options')})"
+        return f"with other options ({old.get('options')})"
     was = {f["name"]: f for f in old.get("files", [])}
     now = {f["name"]: f for f in new["files"]}
     more, fewer = sorted(now.keys() - was.keys()), sorted(was.keys() - now.keys())
     other = sorted(name for name in now.keys() & was.keys() if now[name] != was[name])
-    told = [(more, "without"), (fewer, "also with"), (other, "another content of")]
+    told = [(more, "without"), (fewer, "also with"), (other, "with another content of")]
     return "; ".join(f"{how} {', '.join(names[:5])}" for names, how in told if names)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,8 +28,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     has left goes with the next one.
     """
     sweep(path.parent, path.name)
-    owner = f"{socket.gethostname()}~{os.getpid()}~{secrets.token_hex(6)}"
-    unfinished = path.with_name(f".{path.name}.{owner}{UNFINISHED}")
+    unfinished = _place(path)
     os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield unfinished
@@ -41,10 +41,32 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """A name for a new folder; what was written there takes its own name when it is complete."""
+    sweep(path.parent, path.name)
+    unfinished = _place(path)
+    try:
+        yield unfinished
+        unfinished.rename(path)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def _place(path: Path) -> Path:
+    """A name beside a path that says whose it is, and that nobody can guess."""
+    owner = f"{socket.gethostname()}~{os.getpid()}~{secrets.token_hex(6)}"
+    return path.with_name(f".{path.name}.{owner}{UNFINISHED}")
+
+
 def sweep(folder: Path, name: str = "") -> None:
     """Take away what killed writers have left in a folder, of one file or of all."""
     for left in folder.iterdir() if folder.is_dir() else ():
-        if left.name.startswith(f".{name}") and left.name.endswith(UNFINISHED) and _orphan(left):
+        own = left.name.removeprefix("tmp_")  # DuckDB writes to such a name first
+        if own.startswith(f".{name}") and own.endswith(UNFINISHED) and _orphan(left):
+            if left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left, ignore_errors=True)
             with suppress(OSError):
                 left.unlink()
 

@@ -229,7 +229,11 @@ def _render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    return str(environment.get_template(template).render(**values))
+    page = str(environment.get_template(template).render(**values))
+    # no escape characters, no marks that turn the direction of text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in page
+    )
 
 
 def _for_script(data: Any) -> str:

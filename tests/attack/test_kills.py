@@ -1,0 +1,171 @@
+"""Killed at random moments: nothing half written, nobody lost or doubled, and the next run goes on.
+
+`make attack` kills every verb 200 times; `make check` twice.
+"""
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairpatch.cli import main, run_folder
+from fairpatch.patch import load
+from fairpatch.patch.whole import UNFINISHED
+
+KILLS = 200 if os.environ.get("FAIRPATCH_ATTACK") else 2
+PEOPLE = 400
+
+
+def run(*arguments):
+    """A verb in a process of its own, forked so that nothing has to be imported again."""
+    child = os.fork()
+    if child:
+        return child
+    try:  # the child never comes back to pytest
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(1, 2)
+        main.app(list(map(str, arguments)))
+    except SystemExit as done:
+        os._exit(int(done.code or 0) if isinstance(done.code, int) else 0)
+    except BaseException:
+        os._exit(99)
+    os._exit(0)
+
+
+def finish(*arguments):
+    """Run to the end; gives the seconds it took."""
+    begun = time.perf_counter()
+    _, status = os.waitpid(run(*arguments), 0)
+    assert os.waitstatus_to_exitcode(status) in (0, 4), arguments
+    return time.perf_counter() - begun
+
+
+def kill(after, *arguments):
+    """Run, and kill after some seconds."""
+    child = run(*arguments)
+    time.sleep(after)
+    with suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def moments(seconds):
+    return np.random.default_rng(0).uniform(0.0, 1.05 * seconds, KILLS).tolist()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Some people in two files, and a run that was fitted to them."""
+    folder = tmp_path_factory.mktemp("kills")
+    random = np.random.default_rng(1)
+    s = random.choice(["a", "b"], PEOPLE)
+    score = np.clip(random.random(PEOPLE) * np.where(s == "a", 1.0, 0.8), 0.01, 0.99)
+    frame = pd.DataFrame(
+        {"id": np.arange(PEOPLE), "s": s, "score": score, "x": random.normal(size=PEOPLE),
+         "y": (random.random(PEOPLE) < score).astype(int)}
+    )  # fmt: skip
+    frame["x"] += s == "b"
+    frame.to_parquet(folder / "all.parquet")
+    (folder / "parts").mkdir()
+    for i in range(4):
+        frame.iloc[i::4].to_parquet(folder / "parts" / f"{i}.parquet")
+    fit = [
+        "fit", "--data", folder / "all.parquet", "--label", "y", "--score", "score",
+        "--sensitive", "s", "--ignore", "id", "--p-rule", "0.7", "--out", folder / "run",
+    ]  # fmt: skip
+    return folder, fit, finish(*fit)
+
+
+def nothing_left(folder):
+    """No unfinished file is left once somebody has finished."""
+    return not [path for path in folder.iterdir() if path.name.endswith(UNFINISHED)]
+
+
+def test_a_killed_fit_leaves_a_whole_run_or_none(place):
+    folder, fit, seconds = place
+    out = folder / "again"
+    fit = [*fit[:-1], out, "--force"]
+    for moment in moments(seconds):
+        kill(moment, *fit)
+        if not out.exists():
+            continue
+        for path in out.glob("*.json"):
+            json.loads(path.read_text())  # whole, whatever it is
+        try:
+            run_folder.checked(out, *run_folder.FILES)
+        except ValueError as error:
+            assert "has no manifest" in str(error)  # noqa: PT017
+        else:
+            load(out / "patch.json")
+    finish(*fit)
+    run_folder.checked(out, *run_folder.FILES)
+    assert nothing_left(out)
+
+
+def everybody(path):
+    """Whether each person is there once."""
+    ids = duckdb.sql(f"select id from read_parquet('{path}')").fetchall()
+    return sorted(i for (i,) in ids) == list(range(PEOPLE))
+
+
+def test_a_killed_apply_leaves_a_whole_file_or_none(place):
+    folder, *_ = place
+    out = folder / "out.parquet"
+    apply = ["apply", folder / "run", folder / "all.parquet", out, "--force"]
+    for moment in moments(finish(*apply)):
+        out.unlink(missing_ok=True)
+        kill(moment, *apply)
+        assert not out.exists() or everybody(out)
+    finish(*apply)
+    assert everybody(out)
+    assert nothing_left(folder)
+
+
+def test_a_killed_apply_to_a_folder_goes_on_and_loses_nobody(place):
+    folder, *_ = place
+    seconds = finish("apply", folder / "run", folder / "parts", folder / "whole")
+    for i, moment in enumerate(moments(seconds)):
+        out = folder / f"out-{i}"
+        apply = ["apply", folder / "run", folder / "parts", out]
+        kill(moment, *apply)
+        assert not (out / "_SUCCESS").exists() or everybody(out / "part-*.parquet")
+        finish(*apply)
+        assert everybody(out / "part-*.parquet")
+        assert nothing_left(out)
+
+
+@pytest.mark.parametrize("name", ["patch.onnx", "served"])
+def test_a_killed_export_leaves_a_whole_one_or_none(place, name):
+    folder, *_ = place
+    first = folder / f"first-{name}"
+    seconds = finish("export", folder / "run", first)
+    whole = sorted(p.name for p in first.rglob("*")) if first.is_dir() else first.stat().st_size
+    for i, moment in enumerate(moments(seconds)):
+        out = folder / f"{i}-{name}"
+        kill(moment, "export", folder / "run", out)
+        if out.is_dir():
+            assert sorted(p.name for p in out.rglob("*")) == whole
+        elif out.exists():
+            assert out.stat().st_size == whole
+
+
+def test_a_killed_review_leaves_whole_files(place):
+    folder, *_ = place
+    out = folder / "review.html"
+    review = ["review", folder / "run", "--out", out]
+    for moment in moments(finish(*review)):
+        for suffix in (".html", ".json", ".md"):
+            out.with_suffix(suffix).unlink(missing_ok=True)
+        kill(moment, *review)
+        if out.exists():
+            assert out.read_text().rstrip().endswith("</html>")
+        if out.with_suffix(".json").exists():
+            assert json.loads(out.with_suffix(".json").read_text())["format"] == "fairpatch.review"
+    finish(*review)
+    assert nothing_left(folder)
