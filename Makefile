@@ -3,7 +3,7 @@ PYTHON ?= python
 # One thread each: two workers whose threads wait for each other took hours
 PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: docs spelling scale check check-slow faults format layers lint mutants paper quick test timing types constraints
+.PHONY: attack lock sbom docs spelling scale check check-slow faults format layers lint mutants paper quick test timing types constraints
 
 check: lint types layers spelling test docs
 
@@ -44,6 +44,12 @@ quick: lint layers
 faults:
 	$(PYTHON) tests/faults.py
 
+# The whole attack, about two hours: a million files, servers, kills, disclosure. Debian's package
+# postgresql, and pip install -c constraints.txt -e '.[attack]' first.
+attack:
+	FAIRPATCH_ATTACK=1 FAIRPATCH_ATTACK_FILES=1000000 OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile \
+		--timeout=14400 -m "attack or not attack" tests/attack
+
 # Faults made at random: draws 300, half an hour. pip install -c constraints.txt -e '.[mutants]' first.
 mutants:
 	$(PYTHON) tests/mutants.py
@@ -59,6 +65,15 @@ check-slow:
 # The whole paper, with its journal in build/paper: goes on where it was stopped.
 paper:
 	$(PYTHON) -m fairpatch.bench paper --out build/paper
+
+# The pinned versions with their hashes, which CI installs from.
+lock:
+	.ci/lock
+
+# What fairpatch is made with, as CycloneDX. pip install -c constraints.txt -e '.[sbom]' first.
+sbom:
+	mkdir -p build
+	$(PYTHON) -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml -o build/sbom.json
 
 # Pin what is installed now. torch is pinned without the suffix of its CPU build.
 constraints:

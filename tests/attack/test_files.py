@@ -20,6 +20,7 @@ from fairpatch.base import BaseModel
 from fairpatch.bench import journal
 from fairpatch.choose.frontier_file import load_frontier
 from fairpatch.cli import config, run_folder
+from fairpatch.cli.manifest import Manifest
 from fairpatch.patch import (
     Card,
     CategoryWeight,
@@ -134,7 +135,7 @@ def saved_frontier():
 
 def a_manifest():
     hashes = dict.fromkeys(run_folder.FILES, "0" * 64)
-    return run_folder.Manifest(
+    return Manifest(
         data="people.csv", data_sha256=None, rows=10, certificate=None, sha256=hashes
     ).model_dump_json()
 

@@ -183,7 +183,7 @@ def test_review_on_other_rows(run):
         (["show", "nowhere"], 2, "there is no 'nowhere'"),
         (["audit", "-c", "guess.yaml"], 2, "label could not be guessed"),
         (["audit", "-c", "percent.yaml"], 2, "runs from 0.0 to 100.0"),
-        (["audit", "-c", "broken.yaml"], 1, "FAIRPATCH_TRACEBACK"),
+        (["audit", "-c", "broken.yaml"], 2, "is no YAML that can be read"),
         (["fly"], 2, "No such command"),
     ],
 )  # fmt: skip

@@ -164,7 +164,7 @@ def test_the_file_gives_the_same_patch_and_reading_it_runs_nothing(tmp_path):
         ({"version": 0}, "version"),
         ({"format": "pickle"}, "format"),
         ({"strength": -1}, "strength"),
-        ({"strength": float("inf")}, "strength"),
+        ({"strength": float("inf")}, "Infinity is no number"),
         ({"surprise": 1}, "surprise"),
         ({"columns": []}, "undeclared columns"),
     ],
@@ -228,7 +228,7 @@ def test_a_file_of_an_older_version_is_brought_up_step_by_step(tmp_path, monkeyp
     }
     monkeypatch.setattr(migrate, "STEPS", steps)
     monkeypatch.setattr(migrate, "CURRENT", 5)
-    moved = json.loads(migrate.migrated(path.read_bytes()))
+    moved = migrate.migrated(json.loads(path.read_bytes()))
     assert moved["version"] == 5
     assert {**moved, "version": 3} == json.loads(patch.model_dump_json())
 

@@ -7,15 +7,13 @@ can write the manifest too is kept out by a signature (``fairpatch sign``).
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import Field, ValidationError, field_validator
+from typing import TYPE_CHECKING, Any
 
 from fairpatch.cli.say import refuse
-from fairpatch.patch.parts import Part
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
+    from fairpatch.cli.manifest import Manifest
 
 MANIFEST = "manifest.json"
 FILES = (
@@ -30,28 +28,9 @@ FILES = (
 """What every run has."""
 
 
-class Manifest(Part):
-    """What a run was, and a hash of each of its files."""
-
-    format: Literal["fairpatch.run"] = "fairpatch.run"
-    version: Literal[1] = 1
-    data: str
-    data_sha256: str | None
-    rows: int
-    certificate: str | None
-    sha256: dict[str, str] = Field(description="by the name of a file")
-
-    @field_validator("sha256")
-    @classmethod
-    def _whole(cls, value: dict[str, str]) -> dict[str, str]:
-        missing = [name for name in FILES if name not in value]
-        if missing:
-            raise ValueError(f"it does not name {', '.join(missing)}")
-        return value
-
-
 def seal(folder: Path, about: dict[str, Any]) -> None:
     """Write the manifest: a hash of every file, and what the run was."""
+    from fairpatch.cli.manifest import Manifest
     from fairpatch.patch.whole import write_whole
 
     hashes = {name: _hash(folder / name) for name in FILES}
@@ -59,8 +38,11 @@ def seal(folder: Path, about: dict[str, Any]) -> None:
     write_whole(folder / MANIFEST, manifest.model_dump_json(indent=1))
 
 
-def manifest(folder: Path) -> Manifest:
+def manifest(folder: Path) -> "Manifest":
     """The manifest of a run; raises where there is none, or none that can be read."""
+    from pydantic import ValidationError
+
+    from fairpatch.cli.manifest import Manifest
     from fairpatch.patch.strict import read_strictly
 
     path = folder / MANIFEST

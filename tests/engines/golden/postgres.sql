@@ -30,31 +30,233 @@ FROM (
         CAST("t1"."p" AS DOUBLE PRECISION) <= 1.0
       )
       THEN CAST(1.0 AS DOUBLE PRECISION) / (
-        (
-          POW(
-            (
-              CAST((
-                1.0 - CASE
-                  WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                  THEN 1e-06
-                  ELSE CASE
-                    WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                    THEN 0.999999
-                    ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                  END
-                END
-              ) AS DOUBLE PRECISION) / CASE
-                WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                THEN 1e-06
-                ELSE CASE
-                  WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                  THEN 0.999999
-                  ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                END
-              END
-            ),
-            "t1"."fairpatch_ratio"
-          )
+        EXP(
+          CASE
+            WHEN (
+              (
+                "t1"."fairpatch_ratio" * (
+                  CASE
+                    WHEN (
+                      CAST((
+                        1.0 - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                        END
+                      END
+                    ) < 0
+                    THEN CAST('NaN' AS DOUBLE PRECISION)
+                    WHEN (
+                      CAST((
+                        1.0 - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                        END
+                      END
+                    ) = 0
+                    THEN -CAST('Inf' AS DOUBLE PRECISION)
+                    ELSE CAST(LOG(
+                      CAST(2.718281828459045 AS DECIMAL),
+                      CAST(CAST((
+                        1.0 - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                        END
+                      END AS DECIMAL)
+                    ) AS DOUBLE PRECISION)
+                  END - 0.0
+                )
+              ) + 0.0
+            ) > 600.0
+            THEN 600.0
+            ELSE CASE
+              WHEN (
+                (
+                  "t1"."fairpatch_ratio" * (
+                    CASE
+                      WHEN (
+                        CAST((
+                          1.0 - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                            THEN 1e-06
+                            ELSE CASE
+                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                              THEN 0.999999
+                              ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                            END
+                          END
+                        ) AS DOUBLE PRECISION) / CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END
+                      ) < 0
+                      THEN CAST('NaN' AS DOUBLE PRECISION)
+                      WHEN (
+                        CAST((
+                          1.0 - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                            THEN 1e-06
+                            ELSE CASE
+                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                              THEN 0.999999
+                              ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                            END
+                          END
+                        ) AS DOUBLE PRECISION) / CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END
+                      ) = 0
+                      THEN -CAST('Inf' AS DOUBLE PRECISION)
+                      ELSE CAST(LOG(
+                        CAST(2.718281828459045 AS DECIMAL),
+                        CAST(CAST((
+                          1.0 - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                            THEN 1e-06
+                            ELSE CASE
+                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                              THEN 0.999999
+                              ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                            END
+                          END
+                        ) AS DOUBLE PRECISION) / CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END AS DECIMAL)
+                      ) AS DOUBLE PRECISION)
+                    END - 0.0
+                  )
+                ) + 0.0
+              ) < -600.0
+              THEN -600.0
+              ELSE (
+                "t1"."fairpatch_ratio" * (
+                  CASE
+                    WHEN (
+                      CAST((
+                        1.0 - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                        END
+                      END
+                    ) < 0
+                    THEN CAST('NaN' AS DOUBLE PRECISION)
+                    WHEN (
+                      CAST((
+                        1.0 - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                        END
+                      END
+                    ) = 0
+                    THEN -CAST('Inf' AS DOUBLE PRECISION)
+                    ELSE CAST(LOG(
+                      CAST(2.718281828459045 AS DECIMAL),
+                      CAST(CAST((
+                        1.0 - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                          END
+                        END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                        END
+                      END AS DECIMAL)
+                    ) AS DOUBLE PRECISION)
+                  END - 0.0
+                )
+              ) + 0.0
+            END
+          END
         ) + 1.0
       )
       ELSE NULL
@@ -83,8 +285,22 @@ FROM (
       "t0"."job",
       "t0"."p",
       1.2 + CASE
-        WHEN CAST("t0"."income" AS DOUBLE PRECISION) <= 1.7976931348623157e+308
-        THEN CAST("t0"."income" AS DOUBLE PRECISION) * -0.7
+        WHEN (
+          CAST("t0"."income" AS DOUBLE PRECISION) <= 1e+100
+        )
+        AND (
+          CAST("t0"."income" AS DOUBLE PRECISION) >= -1E+100
+        )
+        THEN CASE
+          WHEN (
+            CAST("t0"."income" AS DOUBLE PRECISION) >= 1e-100
+          )
+          OR (
+            CAST("t0"."income" AS DOUBLE PRECISION) <= -1E-100
+          )
+          THEN CAST("t0"."income" AS DOUBLE PRECISION)
+          ELSE 0.0
+        END * -0.7
         ELSE 0.3
       END + CASE
         WHEN "t0"."job" = '\'
@@ -95,7 +311,11 @@ FROM (
           ELSE CASE
             WHEN "t0"."job" = 'o''hara'
             THEN -1.5
-            ELSE CASE WHEN "t0"."job" IS NULL THEN -0.4 ELSE 0.1 END
+            ELSE CASE WHEN (
+              "t0"."job" IS NULL
+            ) OR (
+              "t0"."job" = ''
+            ) THEN -0.4 ELSE 0.1 END
           END
         END
       END AS "fairpatch_ratio"

@@ -30,31 +30,230 @@ FROM (
         CAST(`t1`.`p` AS DOUBLE) <= 1.0
       )
       THEN 1.0 / (
-        (
-          POWER(
-            (
+        EXP(
+          CASE
+            WHEN (
               (
-                1.0 - CASE
-                  WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                  THEN 1e-06
-                  ELSE CASE
-                    WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                    THEN 0.999999
-                    ELSE CAST(`t1`.`p` AS DOUBLE)
-                  END
-                END
-              ) / CASE
-                WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                THEN 1e-06
-                ELSE CASE
-                  WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                  THEN 0.999999
-                  ELSE CAST(`t1`.`p` AS DOUBLE)
-                END
-              END
-            ),
-            `t1`.`fairpatch_ratio`
-          )
+                `t1`.`fairpatch_ratio` * (
+                  CASE
+                    WHEN (
+                      (
+                        1.0 - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) / CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END
+                      END
+                    ) < 0
+                    THEN CAST('NaN' AS DOUBLE)
+                    WHEN (
+                      (
+                        1.0 - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) / CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END
+                      END
+                    ) = 0
+                    THEN CAST('-Inf' AS DOUBLE)
+                    ELSE LN(
+                      (
+                        1.0 - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) / CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END
+                      END
+                    ) / LN(2.718281828459045)
+                  END - 0.0
+                )
+              ) + 0.0
+            ) > 600.0
+            THEN 600.0
+            ELSE CASE
+              WHEN (
+                (
+                  `t1`.`fairpatch_ratio` * (
+                    CASE
+                      WHEN (
+                        (
+                          1.0 - CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                            THEN 1e-06
+                            ELSE CASE
+                              WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                              THEN 0.999999
+                              ELSE CAST(`t1`.`p` AS DOUBLE)
+                            END
+                          END
+                        ) / CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) < 0
+                      THEN CAST('NaN' AS DOUBLE)
+                      WHEN (
+                        (
+                          1.0 - CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                            THEN 1e-06
+                            ELSE CASE
+                              WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                              THEN 0.999999
+                              ELSE CAST(`t1`.`p` AS DOUBLE)
+                            END
+                          END
+                        ) / CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) = 0
+                      THEN CAST('-Inf' AS DOUBLE)
+                      ELSE LN(
+                        (
+                          1.0 - CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                            THEN 1e-06
+                            ELSE CASE
+                              WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                              THEN 0.999999
+                              ELSE CAST(`t1`.`p` AS DOUBLE)
+                            END
+                          END
+                        ) / CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) / LN(2.718281828459045)
+                    END - 0.0
+                  )
+                ) + 0.0
+              ) < -600.0
+              THEN -600.0
+              ELSE (
+                `t1`.`fairpatch_ratio` * (
+                  CASE
+                    WHEN (
+                      (
+                        1.0 - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) / CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END
+                      END
+                    ) < 0
+                    THEN CAST('NaN' AS DOUBLE)
+                    WHEN (
+                      (
+                        1.0 - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) / CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END
+                      END
+                    ) = 0
+                    THEN CAST('-Inf' AS DOUBLE)
+                    ELSE LN(
+                      (
+                        1.0 - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                          THEN 1e-06
+                          ELSE CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                            THEN 0.999999
+                            ELSE CAST(`t1`.`p` AS DOUBLE)
+                          END
+                        END
+                      ) / CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
+                        THEN 1e-06
+                        ELSE CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END
+                      END
+                    ) / LN(2.718281828459045)
+                  END - 0.0
+                )
+              ) + 0.0
+            END
+          END
         ) + 1.0
       )
       ELSE NULL
@@ -83,8 +282,22 @@ FROM (
       `t0`.`job`,
       `t0`.`p`,
       1.2 + CASE
-        WHEN CAST(`t0`.`income` AS DOUBLE) <= 1.7976931348623157e+308
-        THEN CAST(`t0`.`income` AS DOUBLE) * -0.7
+        WHEN (
+          CAST(`t0`.`income` AS DOUBLE) <= 1e+100
+        )
+        AND (
+          CAST(`t0`.`income` AS DOUBLE) >= -1E+100
+        )
+        THEN CASE
+          WHEN (
+            CAST(`t0`.`income` AS DOUBLE) >= 1e-100
+          )
+          OR (
+            CAST(`t0`.`income` AS DOUBLE) <= -1E-100
+          )
+          THEN CAST(`t0`.`income` AS DOUBLE)
+          ELSE 0.0
+        END * -0.7
         ELSE 0.3
       END + CASE
         WHEN `t0`.`job` = '\\'
@@ -95,7 +308,11 @@ FROM (
           ELSE CASE
             WHEN `t0`.`job` = 'o\'hara'
             THEN -1.5
-            ELSE CASE WHEN `t0`.`job` IS NULL THEN -0.4 ELSE 0.1 END
+            ELSE CASE WHEN (
+              `t0`.`job` IS NULL
+            ) OR (
+              `t0`.`job` = ''
+            ) THEN -0.4 ELSE 0.1 END
           END
         END
       END AS `fairpatch_ratio`

@@ -30,31 +30,233 @@ FROM (
         CAST("t1"."p" AS DOUBLE) <= CAST(1.0 AS DOUBLE)
       )
       THEN CAST(1.0 AS DOUBLE) / (
-        (
-          POWER(
-            (
-              CAST((
-                CAST(1.0 AS DOUBLE) - CASE
-                  WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                  THEN CAST(1e-06 AS DOUBLE)
-                  ELSE CASE
-                    WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                    THEN CAST(0.999999 AS DOUBLE)
-                    ELSE CAST("t1"."p" AS DOUBLE)
-                  END
-                END
-              ) AS DOUBLE) / CASE
-                WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                THEN CAST(1e-06 AS DOUBLE)
-                ELSE CASE
-                  WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                  THEN CAST(0.999999 AS DOUBLE)
-                  ELSE CAST("t1"."p" AS DOUBLE)
-                END
-              END
-            ),
-            "t1"."fairpatch_ratio"
-          )
+        EXP(
+          CASE
+            WHEN (
+              (
+                "t1"."fairpatch_ratio" * (
+                  CASE
+                    WHEN (
+                      CAST((
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST("t1"."p" AS DOUBLE)
+                        END
+                      END
+                    ) < 0
+                    THEN NAN()
+                    WHEN (
+                      CAST((
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST("t1"."p" AS DOUBLE)
+                        END
+                      END
+                    ) = 0
+                    THEN -INFINITY()
+                    ELSE LOG(
+                      CAST(2.718281828459045 AS DOUBLE),
+                      CAST((
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST("t1"."p" AS DOUBLE)
+                        END
+                      END
+                    )
+                  END - CAST(0.0 AS DOUBLE)
+                )
+              ) + CAST(0.0 AS DOUBLE)
+            ) > CAST(600.0 AS DOUBLE)
+            THEN CAST(600.0 AS DOUBLE)
+            ELSE CASE
+              WHEN (
+                (
+                  "t1"."fairpatch_ratio" * (
+                    CASE
+                      WHEN (
+                        CAST((
+                          CAST(1.0 AS DOUBLE) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                            THEN CAST(1e-06 AS DOUBLE)
+                            ELSE CASE
+                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                              THEN CAST(0.999999 AS DOUBLE)
+                              ELSE CAST("t1"."p" AS DOUBLE)
+                            END
+                          END
+                        ) AS DOUBLE) / CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      ) < 0
+                      THEN NAN()
+                      WHEN (
+                        CAST((
+                          CAST(1.0 AS DOUBLE) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                            THEN CAST(1e-06 AS DOUBLE)
+                            ELSE CASE
+                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                              THEN CAST(0.999999 AS DOUBLE)
+                              ELSE CAST("t1"."p" AS DOUBLE)
+                            END
+                          END
+                        ) AS DOUBLE) / CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      ) = 0
+                      THEN -INFINITY()
+                      ELSE LOG(
+                        CAST(2.718281828459045 AS DOUBLE),
+                        CAST((
+                          CAST(1.0 AS DOUBLE) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                            THEN CAST(1e-06 AS DOUBLE)
+                            ELSE CASE
+                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                              THEN CAST(0.999999 AS DOUBLE)
+                              ELSE CAST("t1"."p" AS DOUBLE)
+                            END
+                          END
+                        ) AS DOUBLE) / CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      )
+                    END - CAST(0.0 AS DOUBLE)
+                  )
+                ) + CAST(0.0 AS DOUBLE)
+              ) < CAST(-600.0 AS DOUBLE)
+              THEN CAST(-600.0 AS DOUBLE)
+              ELSE (
+                "t1"."fairpatch_ratio" * (
+                  CASE
+                    WHEN (
+                      CAST((
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST("t1"."p" AS DOUBLE)
+                        END
+                      END
+                    ) < 0
+                    THEN NAN()
+                    WHEN (
+                      CAST((
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST("t1"."p" AS DOUBLE)
+                        END
+                      END
+                    ) = 0
+                    THEN -INFINITY()
+                    ELSE LOG(
+                      CAST(2.718281828459045 AS DOUBLE),
+                      CAST((
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          ELSE CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
+                            ELSE CAST("t1"."p" AS DOUBLE)
+                          END
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        ELSE CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST("t1"."p" AS DOUBLE)
+                        END
+                      END
+                    )
+                  END - CAST(0.0 AS DOUBLE)
+                )
+              ) + CAST(0.0 AS DOUBLE)
+            END
+          END
         ) + CAST(1.0 AS DOUBLE)
       )
       ELSE NULL
@@ -83,8 +285,22 @@ FROM (
       "t0"."job",
       "t0"."p",
       CAST(1.2 AS DOUBLE) + CASE
-        WHEN CAST("t0"."income" AS DOUBLE) <= CAST(1.7976931348623157e+308 AS DOUBLE)
-        THEN CAST("t0"."income" AS DOUBLE) * CAST(-0.7 AS DOUBLE)
+        WHEN (
+          CAST("t0"."income" AS DOUBLE) <= CAST(1e+100 AS DOUBLE)
+        )
+        AND (
+          CAST("t0"."income" AS DOUBLE) >= CAST(-1E+100 AS DOUBLE)
+        )
+        THEN CASE
+          WHEN (
+            CAST("t0"."income" AS DOUBLE) >= CAST(1e-100 AS DOUBLE)
+          )
+          OR (
+            CAST("t0"."income" AS DOUBLE) <= CAST(-1E-100 AS DOUBLE)
+          )
+          THEN CAST("t0"."income" AS DOUBLE)
+          ELSE CAST(0.0 AS DOUBLE)
+        END * CAST(-0.7 AS DOUBLE)
         ELSE CAST(0.3 AS DOUBLE)
       END + CASE
         WHEN "t0"."job" = '\'
@@ -95,7 +311,15 @@ FROM (
           ELSE CASE
             WHEN "t0"."job" = 'o''hara'
             THEN CAST(-1.5 AS DOUBLE)
-            ELSE CASE WHEN "t0"."job" IS NULL THEN CAST(-0.4 AS DOUBLE) ELSE CAST(0.1 AS DOUBLE) END
+            ELSE CASE
+              WHEN (
+                "t0"."job" IS NULL
+              ) OR (
+                "t0"."job" = ''
+              )
+              THEN CAST(-0.4 AS DOUBLE)
+              ELSE CAST(0.1 AS DOUBLE)
+            END
           END
         END
       END AS "fairpatch_ratio"
