@@ -4,13 +4,14 @@ import json
 import os
 import pickle
 import shutil
-import subprocess
 import threading
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from typer.testing import CliRunner
 
 from fairpatch.cli.main import app
@@ -134,14 +135,17 @@ def test_trust_comes_from_the_flag_of_this_very_call(original, tmp_path, monkeyp
 
 def keys(folder):
     for name in ("one", "two"):
-        subprocess.run(
-            ["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out",
-             folder / f"{name}.pem"], check=True, capture_output=True,
-        )  # fmt: skip
-        subprocess.run(
-            ["openssl", "ec", "-in", folder / f"{name}.pem", "-pubout", "-out",
-             folder / f"{name}.pub"], check=True, capture_output=True,
-        )  # fmt: skip
+        key = ec.generate_private_key(ec.SECP256R1())
+        private = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        public = key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        (folder / f"{name}.pem").write_bytes(private)
+        (folder / f"{name}.pub").write_bytes(public)
 
 
 def test_a_signed_run_says_who_signed_and_notices_every_change(run, tmp_path):

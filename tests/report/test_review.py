@@ -138,6 +138,15 @@ def test_the_slider_moves_the_numbers_and_the_picture(pack, browser):
     assert noise == []
 
 
+def test_the_dial_tells_no_step_of_a_person(pack):
+    """Of those who have changed at a strength, full tens only: each figure is nine people wide."""
+    found, _, (_, X, *_) = pack
+    change = found.to_dict()["dial"]["change_rate"]
+    width = (np.array(change["at_most"]) - change["at_least"])[1:]
+    assert (width * len(X) >= 9 - 1e-9).all()
+    assert change["at_least"][0] == change["at_most"][0] == 0.0
+
+
 def test_tables_sort_and_everything_is_there_without_scripts(pack, browser):
     _, path, _ = pack
     page, _ = opened(browser, path, 1280)

@@ -123,7 +123,7 @@ def _shown(verdict: Verdict, table: Protected) -> Estimate:
     metric, feature = verdict.requirement.metric, verdict.feature
     if not isinstance(metric, Metric):
         told = table.rate(changed_rate())
-    elif any(table.hidden(feature)):
+    elif any(table.hidden(feature)[i] for i in _judged(table, feature)):
         # a small group is judged with the others, but not shown: then neither is the figure
         return Estimate(None, reason=FEW_BEHIND)
     else:
@@ -133,8 +133,15 @@ def _shown(verdict: Verdict, table: Protected) -> Estimate:
 
 
 def _people(verdict: Verdict, table: Protected) -> Told:
-    """How many people it was judged on: those whose feature is known."""
-    whole = table.people()
-    if verdict.people == table.counts.total:
-        return whole
-    return Told(verdict.people, verdict.people) if table.whole else Told(0, None)
+    """How many people it was judged on: everybody, or those whose feature is known."""
+    if not isinstance(verdict.requirement.metric, Metric):
+        return table.people()
+    groups = [table.people(verdict.feature, group=i) for i in _judged(table, verdict.feature)]
+    high = [told.high for told in groups]
+    most = None if None in high else sum(n for n in high if n is not None)
+    return Told(sum(told.low for told in groups), most)
+
+
+def _judged(table: Protected, feature: str) -> list[int]:
+    """The groups that a certificate compares: all that are known, however small."""
+    return table.compared(feature, least=0)

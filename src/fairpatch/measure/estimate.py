@@ -89,7 +89,7 @@ class Estimate:
         if self.within is not None:
             return f"{self.within[0]:.2f} to {self.within[1]:.2f}"
         if self.value is None:
-            return f"undefined: {self.reason}"
+            return "not shown" if self.reason == FEW_BEHIND else f"undefined: {self.reason}"
         if self.low is None or self.high is None:
             return f"{self.value:.2f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"

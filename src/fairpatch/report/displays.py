@@ -211,13 +211,12 @@ class RatesDisplay:
             ax.scatter(ends[told, 0], place[told], color=colour, marker=marker, edgecolor="0.3",
                        label=label, zorder=3)  # fmt: skip
             # no more is told than what it lies between
-            ax.hlines(place[~told] + shift, *ends[~told].T, color=colour, linewidth=4,
-                      label=None if told.any() else label)  # fmt: skip
+            ax.hlines(place[~told] + shift, *ends[~told].T, color=colour, linewidth=4)
         ax.set_yticks(place, [literal(g) for g in self.groups])
         ax.set_ylim(len(self.groups) - 0.5, -0.5)
         ax.set_xlim(0, max([0.05, *before.ravel(), *after.ravel()]) * 1.12)
         ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
         ax.set_xlabel(f"rate of {literal(self.of)}")
-        ax.legend(frameon=False, loc="best")
+        ax.legend(frameon=False, loc="center left")
         self.ax_ = ax
         return self
