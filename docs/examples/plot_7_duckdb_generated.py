@@ -2,7 +2,7 @@
 A score column in DuckDB
 ========================
 
-A table of a million rows stays in the database. Audit, fit, certificate and decisions are queries;
+A table of 200,000 rows stays in the database. Audit, fit, certificate and decisions are queries;
 only counts and a sample leave it.
 """
 
@@ -14,7 +14,7 @@ from fairpatch.datasets import Population
 from fairpatch.patch.apply import apply
 
 groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
-people = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(1_000_000, seed=0)
+people = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(200_000, seed=0)
 table = duckdb.sql("SELECT * FROM people")
 found = audit(table, "y", sensitive_features=["group"], estimator="score")
 print("P-Rule", found.comparisons["group"].metrics["p_rule"])

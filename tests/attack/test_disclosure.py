@@ -152,6 +152,36 @@ def test_no_audit_tells_a_hidden_count(seed):
     assert told == []
 
 
+def test_few_people_without_a_label_are_not_told():
+    """Approved less approved with each label: three people, once."""
+    cells = {(1, 1): 200, (1, 0): 40, (0, 1): 50, (0, 0): 150, (None, 1): 3, (None, 0): 40}
+    rows = [(y, d) for (y, d), n in cells.items() for _ in range(n)] + [(1, 1), (0, 0)] * 85
+    frame = pd.DataFrame({"y": [y for y, _ in rows], "score": [0.9 if d else 0.1 for _, d in rows]})
+    s = np.repeat(["a", "b"], [483, 170])
+    found = audit(frame, "y", sensitive_features={"s": s}, estimator="score")
+    told = [found.comparisons["s"].groups[0][rate] for rate in RATES]
+    assert any(rate.low is None for rate in told)
+
+
+def test_what_a_review_says_beside_its_tables_tells_nobody():
+    """Whether a limit is met, and how well the change tells the group, were counts in disguise."""
+    random = np.random.default_rng(0)
+    s = np.repeat(["a", "b"], [1000, 40])
+    frame = pd.DataFrame(
+        {"a": random.uniform(0.1, 1, 1040), "score": random.uniform(0, 0.49, 1040)}
+    )
+    frame.loc[:99, "score"] = 0.9
+    frame.loc[1000:1002, "score"] = 0.8
+    frame.loc[1010:1011, "a"] = -2.0
+    model = PatchedModel(BaseModel("score"), PATCH)
+    y = (random.random(1040) < frame["score"]).astype(int)
+    found = review(
+        model, frame, y, sensitive_features={"s": s}, target=Target(p_rule=0.8), refits=0
+    ).to_dict()
+    assert {p["what"] for p in found["proxies"]} <= set(frame.columns)
+    assert found["verdict"]["requirements"][0]["met"] is None
+
+
 def test_without_small_groups_everything_is_shown():
     for seed in range(40 if MANY else 5):
         random = np.random.default_rng(seed)

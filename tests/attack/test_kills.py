@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+import warnings
 from contextlib import suppress
 
 import duckdb
@@ -27,6 +28,7 @@ def run(*arguments):
     child = os.fork()
     if child:
         return child
+    warnings.simplefilter("ignore")  # pytest makes errors of them
     try:  # the child never comes back to pytest
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(1, 2)

@@ -7,11 +7,12 @@ import shutil
 import threading
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from typer.testing import CliRunner
 
 from fairpatch.cli.main import app
@@ -133,6 +134,12 @@ def test_trust_comes_from_the_flag_of_this_very_call(original, tmp_path, monkeyp
         assert not Path("it-ran").exists(), verb
 
 
+def test_a_name_given_twice_in_a_configuration_is_refused(original, tmp_path):
+    path = tmp_path / "c.yaml"
+    path.write_text(f"data: {original}/people.parquet\nscore: score\nscore: other\n")
+    assert "'score' is given twice" in said("audit", "--config", path, code=2)
+
+
 def keys(folder):
     for name in ("one", "two"):
         key = ec.generate_private_key(ec.SECP256R1())
@@ -166,6 +173,25 @@ def test_a_signed_run_says_who_signed_and_notices_every_change(run, tmp_path):
     signer = run / "signed_by.json"
     signer.write_text(signer.read_text().replace("Jo Public", "Max Forger"))
     assert "not as it was signed" in said("verify", run, "--key", tmp_path / "one.pub", code=1)
+
+
+def test_signing_works_where_one_stands_and_spoils_nothing(run, tmp_path, monkeypatch):
+    keys(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said("sign", "run", "--key", "one.pem", "--name", "Jo")
+    assert "Jo" in said("verify", "run", "--key", "one.pub")
+    other = ed25519.Ed25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    Path("other.pem").write_bytes(other)
+    for bad in ("other.pem", "one.pub", "nowhere.pem"):
+        assert "key" in said("sign", "run", "--key", bad, "--name", "Max", code=1)
+    assert "Jo" in said("verify", "run", "--key", "one.pub")
+    assert "no public key" in said("verify", "run", "--key", "one.pem", code=1)
+    (run / "link").symlink_to(tmp_path / "one.pub")
+    assert "a link" in said("verify", "run", "--key", "one.pub", code=1)
 
 
 def test_a_forged_run_with_a_new_manifest_is_found_by_the_signature(run, tmp_path):
@@ -216,9 +242,24 @@ def test_other_content_options_or_patches_are_refused(original, parts, tmp_path)
     assert "another content of 2.parquet" in said("apply", original / "run", parts, out, code=1)
 
 
-def test_two_runs_at_once_do_not_write_to_one_folder(original, parts, tmp_path):
-    import duckdb
+def test_a_stray_part_is_refused_and_a_database_is_not_trusted_to_be_the_same(
+    original, parts, tmp_path
+):
+    out = tmp_path / "out"
+    said("apply", original / "run", parts, out)
+    shutil.copy(out / "part-00000.parquet", out / "part-00077.parquet")
+    assert "which is no part of it" in said("apply", original / "run", parts, out, code=1)
+    base = str(tmp_path / "base.duckdb")
+    with duckdb.connect(base) as own:
+        own.execute(f"create table t as select * from '{parts}/2.parquet'")
+    said("apply", original / "run", f"{base}::t", tmp_path / "from-base")
+    with duckdb.connect(base) as own:
+        own.execute(f"insert into t select * from '{parts}/3.parquet'")
+    told = said("apply", original / "run", f"{base}::t", tmp_path / "from-base", code=1)
+    assert "another content" in told
 
+
+def test_two_runs_at_once_do_not_write_to_one_folder(original, parts, tmp_path):
     patch, begun, go_on = (
         load(original / "run" / "patch.json"),
         threading.Event(),

@@ -176,7 +176,7 @@ def test_what_it_says_is_what_was_measured(pack):
     chosen = np.argmin(np.abs(np.array(data["dial"]["strength"]) - data["dial"]["chosen"]))
     right = data["dial"]["accuracy"]
     assert right["at_least"][chosen] <= np.mean(decided == y) <= right["at_most"][chosen]
-    assert right["at_most"][chosen] - right["at_least"][chosen] <= 0.03
+    assert right["at_most"][chosen] - right["at_least"][chosen] <= 0.05
     least = data["verdict"]["bound_known"]
     missed = [r for r in data["verdict"]["requirements"] if r["met"] is False]
     assert least > 0

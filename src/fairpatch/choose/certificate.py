@@ -32,6 +32,14 @@ class Verdict:
     people_needed: int | None = None
     """How many would do to certify it with 80 % power, if what was measured is the truth."""
 
+    @property
+    def people_needed_about(self) -> int | None:
+        """The same to two digits, upwards: more would tell the counts it was worked out from."""
+        if self.people_needed is None:
+            return None
+        step = int(10 ** max(len(str(self.people_needed)) - 2, 0))
+        return -(-self.people_needed // step) * step
+
     @classmethod
     def of(cls, requirement: Requirement, feature: str, found: Judgement) -> "Verdict":
         """What was found, and of what."""
@@ -84,7 +92,7 @@ class Certificate:
                 v.word,
                 str(estimate),
                 str(people),
-                "" if v.people_needed is None else f"{v.people_needed:,}",
+                "" if v.people_needed is None else f"{v.people_needed_about:,}",
             ]
             for v, (estimate, people) in zip(self.verdicts, self.shown, strict=True)
         ]

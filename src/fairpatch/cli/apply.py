@@ -53,7 +53,7 @@ def run(
         tables.need_probabilities(table, column, data, if_any=True)
         heed(compare(found, table, column), if_unlike)
         if not out.suffix:
-            _by_parts(found, data, out, column, reasons=reasons, origin=origin)
+            _by_parts(found, data, out, column, reasons=reasons, origin=origin, model=source)
             return
         _write(found, table, column, out, reasons=reasons, keep_formulas=keep_formulas)
 
@@ -106,7 +106,14 @@ def _write(
 
 
 def _by_parts(
-    patch: "Patch", data: str, out: Path, score: str, *, reasons: bool, origin: str
+    patch: "Patch",
+    data: str,
+    out: Path,
+    score: str,
+    *,
+    reasons: bool,
+    origin: str,
+    model: str | None,
 ) -> None:
     """A folder: one part for every file of the data; a stopped run goes on where it was."""
     from fairpatch.engines.partitions import apply_files
@@ -114,6 +121,7 @@ def _by_parts(
     done = apply_files(
         patch, tables.files(data), out, score,
         read=tables.relation, with_reason=reasons, made_from=tables.files(origin),
+        made_with=None if model is None else (tables.fingerprint(model) or model),
         progress=progress("part"),
     )  # fmt: skip
     before = f"; {done.kept} parts were there already" if done.kept else ""

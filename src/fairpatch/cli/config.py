@@ -175,8 +175,19 @@ def read(path: Path | None, **options: Any) -> Config:
 def _loaded(path: Path) -> Any:
     """What a YAML file holds."""
     yaml = need("yaml", extra="cli")
+
+    class Once(yaml.SafeLoader):  # type: ignore[misc, name-defined]
+        """Refuses a name that is given twice."""
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            names = [key.value for key, _ in node.value if isinstance(key.value, str)]
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise yaml.YAMLError(f"{twice!r} is given twice; keep one of the two")
+            return super().construct_mapping(node, deep)
+
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), Once)
     except (yaml.YAMLError, UnicodeError) as error:
         return refuse(f"{path} is no YAML that can be read: {error}")
     except (RecursionError, ValueError) as error:

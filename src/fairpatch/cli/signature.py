@@ -7,6 +7,7 @@ and signed with the others.
 
 import hashlib
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,29 +16,23 @@ from fairpatch._extras import need
 from fairpatch.cli.run_folder import FILES, checked
 
 SIGNATURE, SIGNER = "signature.json", "signed_by.json"
+CURVES = ("secp256r1", "secp384r1", "secp521r1")
+NEW_KEY = "Make one with: openssl ecparam -name prime256v1 -genkey -noout -out private.pem"
 
 
 def sign(folder: Path, private_key: Path, name: str) -> dict[str, str]:
     """Sign a whole run; gives who, when, and the key's fingerprint."""
+    folder = folder.resolve()
     checked(folder, *FILES)
     from fairpatch.patch.strict import dumps_safely
     from fairpatch.patch.whole import write_whole
 
     keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
-    try:
-        key = keys.load_pem_private_key(private_key.read_bytes(), password=None)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{private_key} is no private key that can be used ({error}); make one with: "
-            "openssl ecparam -name prime256v1 -genkey -noout -out private.pem"
-        ) from None
-    public = key.public_key().public_bytes(
-        keys.Encoding.DER, keys.PublicFormat.SubjectPublicKeyInfo
-    )
+    key = _key(private_key, "private", lambda text: keys.load_pem_private_key(text, password=None))
     signer = {
         "name": name,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "key_sha256": hashlib.sha256(public).hexdigest(),
+        "key_sha256": _fingerprint(key.public_key()),
     }
     (folder / SIGNATURE).unlink(missing_ok=True)
     write_whole(folder / SIGNER, dumps_safely(signer))
@@ -49,8 +44,13 @@ def sign(folder: Path, private_key: Path, name: str) -> dict[str, str]:
 
 def verify(folder: Path, public_key: Path) -> dict[str, str]:
     """Check the signature and every file; gives who signed."""
-    if not (folder / SIGNATURE).exists():
-        raise ValueError(f"{folder} is not signed; sign it with: fairpatch sign {folder} --key KEY")
+    if not (folder / SIGNATURE).exists() or not (folder / SIGNER).exists():
+        raise ValueError(
+            f"{folder} is not signed by fairpatch; sign it with: fairpatch sign {folder} --key KEY"
+        )
+    folder = folder.resolve()
+    keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
+    key = _key(public_key, "public", keys.load_pem_public_key)
     verifying = need("model_signing.verifying", extra="sign")
     own = verifying.Config().use_elliptic_key_verifier(public_key=public_key)
     try:
@@ -61,6 +61,8 @@ def verify(folder: Path, public_key: Path) -> dict[str, str]:
         ) from None
     checked(folder, *FILES)
     signer: dict[str, str] = json.loads((folder / SIGNER).read_text(encoding="utf-8"))
+    if signer.get("key_sha256") != _fingerprint(key):
+        raise ValueError(f"{folder} says that another key than {public_key} signed it")
     return signer
 
 
@@ -71,6 +73,25 @@ def who_signed(folder: Path, public_key: Path | None) -> dict[str, Any] | None:
     return {"verified": False} if (folder / SIGNATURE).exists() else None
 
 
+def _key(path: Path, kind: str, load: Callable[[bytes], Any]) -> Any:
+    """A key of a curve that signatures are made with."""
+    if not path.is_file():
+        raise ValueError(f"there is no {kind} key {path}")
+    try:
+        key = load(path.read_bytes())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} is no {kind} key that can be used ({error}). {NEW_KEY}") from None
+    if getattr(getattr(key, "curve", None), "name", None) not in CURVES:
+        raise ValueError(f"{path} is no {kind} key of the curves {', '.join(CURVES)}. {NEW_KEY}")
+    return key
+
+
+def _fingerprint(public_key: Any) -> str:
+    keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
+    text = public_key.public_bytes(keys.Encoding.DER, keys.PublicFormat.SubjectPublicKeyInfo)
+    return hashlib.sha256(text).hexdigest()
+
+
 def _what(folder: Path, error: Exception) -> str:
     """What is wrong, in a sentence: a file of ours first, else what the library says."""
     try:
@@ -79,6 +100,8 @@ def _what(folder: Path, error: Exception) -> str:
         return str(own)
     if str(error).startswith("Signature mismatch"):
         return "a file was changed, added or taken away after signing"
+    if any(path.is_symlink() for path in folder.rglob("*")):
+        return "there is a link among its files"
     return f"the signature is another key's, or no signature ({type(error).__name__})"
 
 

@@ -29,8 +29,7 @@ class Patched(PythonModel):
         for entry in self.session.get_inputs():
             column = table[entry.name]
             if "string" in entry.type:
-                known = column.astype(object).where(column.notna(), "")
-                feed[entry.name] = known.map(str).to_numpy(object)
+                feed[entry.name] = np.array([_text(v) for v in column.tolist()], object)
             else:
                 feed[entry.name] = column.astype("Float64").to_numpy(np.float64, na_value=np.nan)
         names = [output.name for output in self.session.get_outputs()]
@@ -42,6 +41,13 @@ class Patched(PythonModel):
                 own = ["fairpatch_score", "fairpatch_decision"]
                 frame[own] = frame[own].astype(object).where(valid, None)
         return frame
+
+
+def _text(value: Any) -> str:
+    """A category as the graph takes it: a number is no text, whatever it looks like."""
+    if value is None or value is pd.NA or value != value:  # noqa: PLR0124 NaN
+        return ""
+    return str(value) if isinstance(value, str | bool | np.bool_) else f"\x00{value}"
 
 
 def _column(values: Any) -> Any:

@@ -211,7 +211,7 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
         values = held.values(Column(name=source, kind=kind, position=place))
         if text:
             known = [plain(v) for v in values]
-            values = np.array(["" if v is None else str(v) for v in known], object)
+            values = np.array([_text(v) for v in known], object)
         feed[name] = values[:, None]
     names = [output.name for output in session.get_outputs()]
     found = dict(zip(names, session.run(names, feed), strict=True))
@@ -221,6 +221,13 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
         found[DECISION] = np.where(valid, found[DECISION].astype(object), None)
         found[PATCHED] = np.where(valid, found[PATCHED], np.nan)
     return found
+
+
+def _text(value: Any) -> str:
+    """A category as the graph takes it: a number is no text, whatever it looks like."""
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, str | bool) else f"\x00{value}"
 
 
 def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> None:

@@ -44,29 +44,33 @@ def apply_files(
     read: Callable[[str], Any],
     with_reason: bool = False,
     made_from: Sequence[str | Path] | None = None,
+    made_with: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Applied:
     """Apply a patch to every file; ``read`` opens one as a DuckDB relation.
 
     ``made_from`` are the files to remember where those given were made from others, and will be
-    again. ``progress`` is called with parts done and parts in all.
+    again; ``made_with`` tells the base model. ``progress`` is called with parts done and
+    parts in all.
     """
     out, names = Path(out), sorted(map(str, files))
+    before = [_state(name) for name in names]
     origins = sorted(map(str, names if made_from is None else made_from))
     plan = {
         "format": "fairpatch.plan",
         "version": 1,
         "patch_sha256": hashlib.sha256(patch.model_dump_json().encode()).hexdigest(),
-        "options": {"score": score, "with_reason": with_reason},
-        "files": [_about(name, origins) for name in origins],
+        "options": {"score": score, "with_reason": with_reason, "model": made_with},
+        "files": sorted((_about(name, origins) for name in origins), key=lambda f: f["name"]),
     }
-    before = [_state(name) for name in names]
     with _alone(out):
-        _claim(patch, plan, out)
+        parts = [out / f"part-{i:05d}.parquet" for i in range(len(names))]
+        _claim(patch, plan, out, parts)
+        (out / DONE).unlink(missing_ok=True)
         sweep(out)
         kept = 0
         for i, file in enumerate(names):
-            part = out / f"part-{i:05d}.parquet"
+            part = parts[i]
             if part.exists():
                 kept += 1
             else:
@@ -82,7 +86,7 @@ def apply_files(
     return Applied(rows, changed, len(names), kept)
 
 
-def _claim(patch: Patch, plan: dict[str, Any], out: Path) -> None:
+def _claim(patch: Patch, plan: dict[str, Any], out: Path, parts: Sequence[Path]) -> None:
     """Make the folder this plan's, or refuse one that is another's."""
     there = {path.name for path in out.iterdir()} - {LOCK}
     if PLAN in there:
@@ -91,6 +95,15 @@ def _claim(patch: Patch, plan: dict[str, Any], out: Path) -> None:
             raise ValueError(
                 f"{out} was begun {_difference(old, plan)}: use another folder, or take this "
                 "one away and begin anew"
+            )
+        stray = sorted({p.name for p in out.glob("part-*")} - {part.name for part in parts})
+        if stray:
+            raise ValueError(f"{out} has {stray[0]}, which is no part of it: take it away")
+        unknown = [f["name"] for f in plan["files"] if f["sha256"] is None]
+        if unknown and any(part.exists() for part in parts):
+            raise ValueError(
+                f"whether {unknown[0]} is still what it was cannot be told: use another folder, or "
+                "take this one away and begin anew"
             )
     elif any(not name.startswith(".") for name in there):
         raise ValueError(f"{out} is not empty and was not begun by fairpatch: use another folder")
@@ -137,12 +150,14 @@ def _alone(out: Path) -> Iterator[None]:
 def _about(name: str, names: Sequence[str]) -> dict[str, Any]:
     """A file's name among the others, size and content; of a table in a database its name."""
     path = Path(name)
+    if not path.is_file() and "::" in name:  # a table of a DuckDB file
+        path = Path(name.partition("::")[0])
     if not path.is_file():
         return {"name": name, "size": None, "sha256": None}
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     above = os.path.commonpath([str(Path(n).resolve().parent) for n in names])
-    own = os.path.relpath(path.resolve(), above)
+    own = name if "::" in name else os.path.relpath(path.resolve(), above)
     return {"name": own, "size": path.stat().st_size, "sha256": digest}
 
 

@@ -60,7 +60,8 @@ def audit(
     confidence : float
         Level of every interval.
     min_count : int
-        Groups of fewer people are neither shown nor compared.
+        Groups of fewer people are neither shown nor compared; never fewer than ten, unless small
+        counts are shown.
     show_small_counts : bool
         Show everything as it is, groups of fewer than ten people and what tells them too: only for
         people who are entitled to see that. The audit says so.
@@ -89,7 +90,8 @@ def audit(
             sample_weight=weight,
         )
     _check_points_right(counts, found)
-    return Audit(counts, found, confidence, min_count, show_small_counts)
+    least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
+    return Audit(counts, found, confidence, least, show_small_counts)
 
 
 def _of_table(

@@ -103,7 +103,12 @@ class GroupComparison:
         notes = [
             f"TPR and FPR: share that {favoured} of those with {good}, and of those with {bad}."
         ]
-        if self.n_hidden:
+        if self.features in self.protected.withheld:
+            notes.append(
+                "Its groups are not shown: there are too many small ones for what is told of the "
+                "others to be protected. Use fewer or coarser values."
+            )
+        elif self.n_hidden:
             few = self.n_hidden
             notes.append(
                 f"{few} group{'s' if few > 1 else ''} of fewer than {self.min_count} people "

@@ -162,7 +162,7 @@ def protect(
     places : divisions of the people of whom it is shown how many change in each place.
     show_small : protect nothing.
     """
-    blocks = [counts] if crossed else [counts.by(*margin) for margin in margins]
+    blocks = [counts] if crossed else [counts.by(*margin) for margin in margins or [()]]
     tables = [_Shown(margin, 0 if crossed else i, tuple(rates)) for i, margin in enumerate(margins)]
     tables += [
         _Shown((place.name,), len(blocks) + i, (changed_rate(),)) for i, place in enumerate(places)
@@ -197,7 +197,10 @@ def _less(
         rest = [margin for margin in margins if len(margin) == 1]
         found = protect(counts, rates, rest, of_everybody=of_everybody)
         return replace(found, withheld=found.withheld | (set(margins) - set(rest)))
-    return Protected(counts, {}, withheld=frozenset(margins))
+    if not margins:
+        return Protected(counts, {})
+    found = protect(counts, rates, [], of_everybody=of_everybody)
+    return replace(found, withheld=frozenset(margins))
 
 
 @dataclass(frozen=True)
@@ -289,11 +292,19 @@ def _masks(rates: Sequence[Rate]) -> dict[bytes, Bools]:
 
 
 def _secret_masks(rates: Sequence[Rate]) -> list[Bools]:
-    """What must not be told of few: the counts, those without them, and label by decision."""
-    masks = _masks(rates)
+    """What must not be told of few: the counts, those without them, and whatever they divide into.
+
+    Cells that are in the same counts cannot be told apart; the others can, by subtraction.
+    """
+    told = _masks(rates)
+    masks = dict(told)
     for rate in rates:
         for own in (rate.among & ~rate.hits, ~rate.among):
             masks[own.tobytes()] = np.ascontiguousarray(own)
+    member = np.stack(list(told.values())).reshape(len(told), -1).T
+    for signature in np.unique(member, axis=0):
+        atom = (member == signature).all(1).reshape(3, 2, 2)
+        masks[atom.tobytes()] = np.ascontiguousarray(atom)
     return [m for m in masks.values() if m.any()]
 
 

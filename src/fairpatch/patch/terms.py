@@ -63,12 +63,13 @@ def number_term(part: NumberWeight, values: Floats) -> Floats:
 def ranges_term(part: RangesWeight, values: Floats) -> Floats:
     """What a number adds to a concept by the range that it lies in, row by row."""
     total = np.zeros(len(values))
-    for r in part.ranges:
-        inside = np.ones(len(values), bool) if r.at_least is None else values >= r.at_least
-        if r.below is not None:
-            inside &= values < r.below
-        total += r.weight * inside
-    return np.where(np.abs(values) <= LARGEST, total, part.missing)
+    with np.errstate(invalid="ignore"):  # a comparison with NaN is no accident
+        for r in part.ranges:
+            inside = np.ones(len(values), bool) if r.at_least is None else values >= r.at_least
+            if r.below is not None:
+                inside &= values < r.below
+            total += r.weight * inside
+        return np.where(np.abs(values) <= LARGEST, total, part.missing)
 
 
 def category_term(part: CategoryWeight, levels: list[Value], code: NDArray[np.intp]) -> Floats:

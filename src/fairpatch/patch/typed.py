@@ -46,4 +46,4 @@ def _as(level: Level, kind: Any) -> Level | None:
         return bool(level) if not isinstance(level, str) and level in (0, 1) else None
     if kind.is_numeric():
         return None if isinstance(level, str) else level + 0  # True is 1
-    return level
+    return None if kind.is_temporal() else level

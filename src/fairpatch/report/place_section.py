@@ -21,6 +21,9 @@ from fairpatch.measure.rates import changed_rate
 from fairpatch.patch import Patch
 from fairpatch.report.figures import figure_data
 
+PLACE = "\x1f"
+"""Begins the name of a division into places: no sensitive feature is called so."""
+
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -41,8 +44,10 @@ def find(patch: Patch, rows: Rows, after: Bools) -> Found:
     # a card says itself who gets how many points; only concepts need to be told by segments
     own = [] if patch.card else segments(patch, rows.X, changed, rows.f)
     leaves = ChangeTree.fit(rows.X, changed, max_depth=3).leaves if changed.any() else ()
-    places = [_places(f"segment {i}", [segment.leaf], rows, after) for i, segment in enumerate(own)]
-    places += [_places("tree", leaves, rows, after)] if leaves else []
+    places = [
+        _places(f"{PLACE}segment {i}", [segment.leaf], rows, after) for i, segment in enumerate(own)
+    ]
+    places += [_places(f"{PLACE}tree", leaves, rows, after)] if leaves else []
     left_out = {}
     for feature in rows.s.features:
         lowest, here, found = neglected(rows, after, feature)
@@ -52,7 +57,7 @@ def find(patch: Patch, rows: Rows, after: Bools) -> Found:
             value = rows.s.values[rows.s.features.index(feature)][lowest]
             of = (feature, counts.groups.index((value,)))
             denied = rows.take(here)
-            places.append(_places(f"left out by {feature}", found, denied, after[here], of))
+            places.append(_places(f"{PLACE}left out by {feature}", found, denied, after[here], of))
     return Found(own, leaves, _f1(rows.X, changed), left_out, places)
 
 
@@ -63,7 +68,7 @@ def segment_section(
     names = {view.name: view.plain_name for view in views}
     sections = []
     for i, segment in enumerate(found.segments):
-        inside, outside = (_told(table, f"segment {i}", place) for place in (0, 1))
+        inside, outside = (_told(table, f"{PLACE}segment {i}", place) for place in (0, 1))
         sections.append(
             {
                 "concept": names.get(segment.concept, segment.concept),
@@ -79,13 +84,16 @@ def segment_section(
 
 def tree_section(found: Found, table: Protected) -> dict[str, Any]:
     """A tree that tells the changes, and its F1 on the half of the rows that it has not seen."""
-    return {"f1_by_depth": found.f1_by_depth, "leaves": _leaves("tree", found.leaves, table)}
+    return {
+        "f1_by_depth": found.f1_by_depth,
+        "leaves": _leaves(f"{PLACE}tree", found.leaves, table),
+    }
 
 
 def left_out_section(found: Found, table: Protected) -> dict[str, Any]:
     """By feature, those for whom the patch does little."""
     return {
-        feature: _leaves(f"left out by {feature}", leaves, table)
+        feature: _leaves(f"{PLACE}left out by {feature}", leaves, table)
         for feature, leaves in found.left_out.items()
     }
 

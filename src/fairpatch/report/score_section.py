@@ -1,6 +1,6 @@
 """How far scores move, and every metric as the dial is turned."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.protected import Protected
-from fairpatch.measure.rates import Rate, correct_rate
+from fairpatch.measure.rates import Model, Rate, changed_rate, correct_rate
 from fairpatch.measure.scores import displacement, rank_inversions
 from fairpatch.patch import Patch
 
@@ -23,9 +23,16 @@ STEPS = 41
 """Strengths that the dial shows."""
 
 
-def score_section(old: Floats, new: Floats, changed: Bools, cutoff: float) -> dict[str, Any]:
-    """How far scores move, and old against new in bins; of each, only the full tens are told."""
+def score_section(
+    old: Floats, new: Floats, changed: Bools, cutoff: float, *, moved: bool
+) -> dict[str, Any]:
+    """How far scores move, and old against new in bins; of each, only the full tens are told.
+
+    Where counts of those who change are hidden, bins that only they are in are too (``moved``).
+    """
     table, _, _ = np.histogram2d(new, old, BINS, [[0, 1], [0, 1]])
+    if not moved:
+        table = np.diag(np.diag(table))
     sure = np.abs(old[changed] - cutoff)
     return {
         "displacement": round(displacement(old, new), 3),
@@ -68,7 +75,7 @@ def dial_section(
                     _rates(
                         table.number(made.hits & made.among, feature, group=g),
                         table.number(made.among, feature, group=g),
-                        tens(_moved(shown, made, i)),
+                        tens(_moved(shown, made, i), _change(table, rate, feature, g)),
                     )
                     for i, g in enumerate(compared)
                 ]
@@ -77,8 +84,10 @@ def dial_section(
                 {"name": metric.name, "words": metric.words, "feature": feature,
                  "highest": metric.highest, **_told(ends, metric.highest)}
             )  # fmt: skip
-        changed = _rates(Told(0, 0), table.people(), tens(shown.changed))
-        right, gained = correct_rate("f"), tens(shown.correct - shown.correct[0])
+        people = table.number(changed_rate().hits) if not table.whole else Told(0, 0)
+        changed = _rates(Told(0, 0), table.people(), tens(shown.changed, people))
+        right = correct_rate("f")
+        gained = tens(shown.correct - shown.correct[0], _change(table, correct_rate))
         correct = _rates(table.number(right.hits & right.among), table.number(right.among), gained)
         found |= {"change_rate": _told(changed, 1.0), "accuracy": _told(correct, 1.0)}
     return found
@@ -91,16 +100,44 @@ def _moved(dial: Dial, rate: Rate, group: int) -> Ints:
     return np.asarray(more[:, labels].sum(1), np.int64)
 
 
-def _by_tens(more: Ints) -> Floats:
-    """The ten that each number lies in; only that nobody has changed at strength 0 is certain."""
+def _by_tens(more: Ints, chosen: Told) -> Floats:
+    """The ten that each number lies in; only that nobody has changed at strength 0 is certain.
+
+    What is told of the patch as it is, ``chosen``, must not become narrower by its ten: of the tens
+    that it may lie in, none is told from the others.
+    """
     low = np.floor(more / MIN_PEOPLE) * MIN_PEOPLE
     ends = np.stack([low, low + MIN_PEOPLE - 1], 1)
+    if not chosen.exact:
+        high = ends.max() if chosen.high is None else chosen.high
+        near = (ends[:, 0] <= high) & (ends[:, 1] >= chosen.low)
+        span = (
+            np.floor(min(chosen.low, high) / MIN_PEOPLE) * MIN_PEOPLE,
+            np.floor(high / MIN_PEOPLE) * MIN_PEOPLE + MIN_PEOPLE - 1,
+        )
+        ends[near] = span
     ends[0] = 0.0
     return ends
 
 
-def _exactly(more: Ints) -> Floats:
+def _exactly(more: Ints, _: Told) -> Floats:
     return np.stack([more, more], 1).astype(float)
+
+
+def _change(
+    table: Protected, rate: Callable[[Model], Rate], feature: str | None = None, group: int = 0
+) -> Told:
+    """What is told of how many more hits g has than f; nothing is at stake where all is told."""
+    if table.whole:
+        return Told(0, 0)
+    margin = () if feature is None else (feature,)
+    before, after = (
+        table.number(made.hits & made.among, *margin, group=group)
+        for made in (rate("f"), rate("g"))
+    )
+    if before.high is None or after.high is None:
+        return Told(-(10**9), None)
+    return Told(after.low - before.high, after.high - before.low)
 
 
 def _rates(hits: Told, among: Told, more: Floats) -> Floats:

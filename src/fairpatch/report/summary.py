@@ -38,6 +38,8 @@ from fairpatch.report.group_section import group_section, swap_section
 from fairpatch.report.place_section import find, left_out_section, segment_section, tree_section
 from fairpatch.report.score_section import dial_section, score_section
 
+MANY_VALUES = 50
+"""Of a column whose AUC is told beside hidden counts, at least."""
 MOST_EXPLAINED = 50_000
 """People on whom places, proxies and scores are told, at most."""
 
@@ -106,7 +108,7 @@ def summarize(
                 "before": figure_data(table.rate(correct_rate("f"))),
                 "after": figure_data(table.rate(correct_rate("g"))),
             },
-            "requirements": _requirements(large, table, target),
+            "requirements": _requirements(table, target),
         },
         "certificate": certificate_data(fitted.certificate if fitted else None, table),
         "patch": _patch(patch, views, int(part_changed.sum())),
@@ -115,10 +117,13 @@ def summarize(
         "left_out": left_out_section(found, there),
         "segments": segment_section(found, views, there),
         "tree": tree_section(found, there),
-        "scores": score_section(old[some], new[some], part_changed, patch.cutoff),
+        "scores": score_section(
+            old[some], new[some], part_changed, patch.cutoff, moved=table.whole
+        ),
         "proxies": [
             {"what": r.what, "feature": r.feature, "auc": round(r.auc, 2), "read": r.read_by_patch}
             for r in proxy_risk(patch, part.X, part_changed, sensitive_features=part.s)
+            if table.whole or _has_many_values(part.X, r.what)
         ],
         "sampled": not whole,
         "explained_on": table.people().data if whole else len(some),
@@ -193,22 +198,22 @@ def _bound(changes: int | None, table: Protected) -> float | None:
     return told / (table.people().high or table.counts.total)
 
 
-def _requirements(
-    large: dict[str, Counts], table: Protected, target: Target | None
-) -> list[dict[str, Any]]:
+def _requirements(table: Protected, target: Target | None) -> list[dict[str, Any]]:
     """Every requirement and feature, before and after; the P-Rule in any case."""
     asked = {r.metric: r for r in target.fairness_requirements} if target else {}
     found = []
-    for feature, own in large.items():
+    for feature in table.counts.features:
         for metric in dict.fromkeys([P_RULE, *(target.metrics if target else ())]):
-            value, requirement = metric.of(own).value, asked.get(metric)
+            after, requirement = table.metric(metric, feature), asked.get(metric)
             met = None
-            if requirement is not None and value is not None:
-                met = bool(metric.met(value, requirement.limit))
+            if requirement is not None and after.ends is not None:
+                # where what is told lies on both sides of the limit, so does what may be said
+                told = {bool(metric.met(end, requirement.limit)) for end in after.ends}
+                met = told.pop() if len(told) == 1 else None
             found.append(
                 {"feature": feature, "name": metric.words,
                  "before": figure_data(table.metric(metric, feature, model="f")),
-                 "after": figure_data(table.metric(metric, feature)),
+                 "after": figure_data(after),
                  "limit": None if requirement is None else requirement.limit,
                  "met": met}
             )  # fmt: skip
@@ -234,23 +239,18 @@ def certificate_data(
                 "word": v.word,
                 "estimate": figure_data(estimate),
                 "people": people.data,
-                "people_needed": _round_up(v.people_needed),
+                "people_needed": v.people_needed_about,
             }
             for v, (estimate, people) in zip(certificate.verdicts, shown, strict=True)
         ],
     }
 
 
-def _round_up(people: int | None) -> int | None:
-    """To two digits: more would tell the counts that it was worked out from.
-
-    >>> _round_up(5128), _round_up(37)
-    (5200, 37)
-    """
-    if people is None:
-        return None
-    step = int(10 ** max(len(str(people)) - 2, 0))
-    return -(-people // step) * step
+def _has_many_values(X: Any, column: str) -> bool:
+    """Whether an AUC of it is no count in disguise, as a difference of rates is: of a yes or no."""
+    held = Columns.of(X)  # the ratio, and whether the decision changes, are no columns
+    own = [c for c in held.described() if c.name == column]
+    return bool(own) and len(np.unique(held.codes(own[0])[1])) > MANY_VALUES
 
 
 def _patch(patch: Patch, views: Sequence[ConceptView], changed: int) -> dict[str, Any]:
