@@ -220,7 +220,7 @@ FAULTS = [
           "tests/attack/test_files.py::test_what_could_be_understood_in_two_ways_is_refused"),
     Fault("an empty text is another level", "patch/terms.py",
           'weights.setdefault("", part.missing)', "pass",
-          "tests/attack/test_engines.py::test_an_empty_text_is_a_gap_everywhere"),
+          "tests/attack/test_every_engine.py::test_an_empty_text_is_a_gap_everywhere"),
     Fault("an import that runs up", "patched.py",
           "        return scores_of(",
           "        from fairpatch.commod import Commod\n\n        return scores_of(",

@@ -79,12 +79,16 @@ def test_a_review_shows_it_before_and_after_and_along_the_dial(metric, fits, lim
     (line,) = [r for r in data["verdict"]["requirements"] if r["name"] == metric.words]
     assert line["limit"] == limits[metric]
     counts = g.patched_.count(X, y, sensitive_features=S)
-    assert line["after"]["value"] == pytest.approx(float(metric.of(counts)), abs=1e-6)
+    after, value = line["after"], float(metric.of(counts))
+    if after["value"] is None:  # fewer than ten people are behind it
+        assert after["at_least"] <= value <= after["at_most"]
+    else:
+        assert after["value"] == pytest.approx(value, abs=1e-6)
     (dial,) = data["dial"]["metrics"]
     assert dial["words"] == metric.words
     value = float(metric.of(counts, model="f"))
     assert dial["at_least"][0] <= value <= dial["at_most"][0]
-    assert dial["at_most"][0] - dial["at_least"][0] <= 0.02
+    assert dial["at_most"][0] - dial["at_least"][0] <= 0.05
     assert f"{metric.words}, group" in found.html()
 
 

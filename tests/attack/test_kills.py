@@ -84,9 +84,9 @@ def place(tmp_path_factory):
     return folder, fit, finish(*fit)
 
 
-def nothing_left(folder):
-    """No unfinished file is left once somebody has finished."""
-    return not [path for path in folder.iterdir() if path.name.endswith(UNFINISHED)]
+def nothing_left(folder, name=""):
+    """No unfinished file is left once somebody has finished the same."""
+    return not [p for p in folder.iterdir() if p.name.endswith(UNFINISHED) and name in p.name]
 
 
 def test_a_killed_fit_leaves_a_whole_run_or_none(place):
@@ -126,7 +126,7 @@ def test_a_killed_apply_leaves_a_whole_file_or_none(place):
         assert not out.exists() or everybody(out)
     finish(*apply)
     assert everybody(out)
-    assert nothing_left(folder)
+    assert nothing_left(folder, "out.parquet")
 
 
 def test_a_killed_apply_to_a_folder_goes_on_and_loses_nobody(place):
@@ -170,4 +170,4 @@ def test_a_killed_review_leaves_whole_files(place):
         if out.with_suffix(".json").exists():
             assert json.loads(out.with_suffix(".json").read_text())["format"] == "fairpatch.review"
     finish(*review)
-    assert nothing_left(folder)
+    assert nothing_left(folder, "review")

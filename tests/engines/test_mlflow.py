@@ -115,7 +115,7 @@ def test_a_run_and_its_model_are_logged(tmp_path):
         "people": 100,
         "asked": {"text": "P-Rule at least 0.8", "direction": "both"},
         "verdict": {
-            "change": {"change_rate": 0.1},
+            "change": {"change_rate": {"value": 0.1}},
             "accuracy": {"before": estimate, "after": {"value": None, "reason": "no label"}},
             "requirements": [requirement],
         },

@@ -2,9 +2,8 @@
 
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from fairpatch.cli.run_folder import FILES
 from fairpatch.patch.parts import Part
 
 
@@ -18,11 +17,3 @@ class Manifest(Part):
     rows: int
     certificate: str | None
     sha256: dict[str, str] = Field(description="by the name of a file")
-
-    @field_validator("sha256")
-    @classmethod
-    def _whole(cls, value: dict[str, str]) -> dict[str, str]:
-        missing = [name for name in FILES if name not in value]
-        if missing:
-            raise ValueError(f"it does not name {', '.join(missing)}")
-        return value

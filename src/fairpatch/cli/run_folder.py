@@ -52,14 +52,18 @@ def manifest(folder: Path) -> "Manifest":
             "fairpatch fit again"
         )
     try:
-        return Manifest.model_validate(read_strictly(path, "a manifest"))
+        found = Manifest.model_validate(read_strictly(path, "a manifest"))
+        missing = [name for name in FILES if name not in found.sha256]
+        problem = f"it does not name {', '.join(missing)}" if missing else ""
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "file"
+        problem = f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}"
+    if problem:
         raise ValueError(
-            f"{path} is no manifest of a run ({place}: {first['msg']}). Take the run from where "
-            "it was written, or run the same fairpatch fit again"
-        ) from None
+            f"{path} is no manifest of a run ({problem}). Take the run from where it was written, "
+            "or run the same fairpatch fit again"
+        )
+    return found
 
 
 def checked(folder: Path, *names: str) -> list[Path]:

@@ -288,6 +288,11 @@ def _category(graph: Graph, part: CategoryWeight) -> str:
         return _codes(graph, part)
     x = graph.input(part.column, graph.onnx.TensorProto.STRING)
     weights = {str(entry.level): entry.weight for entry in part.levels}
+    if len(weights) < len(part.levels):
+        raise ValueError(
+            f"column {part.column!r} has levels that look alike as text, which ONNX cannot tell "
+            "apart: rename one of them"
+        )
     if weights.setdefault("", part.missing) != part.missing:
         raise ValueError(
             f"column {part.column!r} has an empty string as a level, which ONNX cannot tell from a "

@@ -89,7 +89,7 @@ class CategoryWeight(Part):
     @field_validator("levels")
     @classmethod
     def _each_once(cls, value: tuple[LevelWeight, ...]) -> tuple[LevelWeight, ...]:
-        twice = repeated([str(entry.level) for entry in value])
+        twice = repeated([entry.level for entry in value])
         if twice is not None:
             raise ValueError(f"the level {twice!r} has two weights; keep one of them")
         large = [e.level for e in value if not isinstance(e.level, str) and abs(e.level) > 2**53]
