@@ -260,7 +260,7 @@ def test_a_certificate_in_words():
         "  requirement                              feature       verdict     measured [limits]  "
         "people  people needed",
         f"  P-Rule at least 0.8            sex (a against b)  too few data  0.900 [{low:.3f}, "
-        f"{high:.3f}]     200          {found.verdicts[0].people_needed:,}",
+        f"{high:.3f}]     200          {found.verdicts[0].people_needed_about:,}",
         "  changed decisions at most 0.1          everybody     certified  0.000 [0.000, 0.015]  "
         "   200",
     ]

@@ -162,7 +162,7 @@ def test_three_verdicts_and_how_many_people_would_do():
     assert edge.people_needed is None
     text = str(certify(people_of([45, 50], [100, 100]), target))
     assert "too few data" in text
-    assert f"{few.people_needed:,}" in text
+    assert f"{few.people_needed_about:,}" in text
 
 
 def test_changes_are_certified_by_clopper_pearson():

@@ -108,8 +108,9 @@ def _claim(patch: Patch, plan: dict[str, Any], out: Path, parts: Sequence[Path])
     elif any(not name.startswith(".") for name in there):
         raise ValueError(f"{out} is not empty and was not begun by fairpatch: use another folder")
     else:
+        write_whole(out / PLAN, dumps_safely(plan))  # first: it makes the folder ours
+    if PATCH not in there:
         save(patch, out / PATCH)
-        write_whole(out / PLAN, dumps_safely(plan))
 
 
 def _difference(old: Any, new: dict[str, Any]) -> str:

@@ -9,6 +9,8 @@ from fairpatch.patch.compare import figures, with_verdict
 
 Dialect = Literal["duckdb", "spark", "postgres", "bigquery", "snowflake", "trino", "clickhouse"]
 DIALECTS: tuple[str, ...] = get_args(Dialect)
+FLOATING = ("bigquery", "clickhouse")
+"""Dialects in which a fraction is a double by itself; in the others it is a decimal."""
 NUMBER = "float32"
 """Any number or boolean: narrower than it may be, so that the text casts it to a double."""
 
@@ -69,15 +71,31 @@ def _text(table: Any, dialect: str) -> str:
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
     ibis = need("ibis", extra="sql")
-    if dialect == "spark":
+    spark = dialect == "spark"
+    if spark:
         _ = ibis.pyspark  # registers the options that its compiler reads
         dialect = "pyspark"
-    return str(ibis.to_sql(table, dialect=dialect))
+    text = str(ibis.to_sql(table, dialect=dialect))
+    return text if dialect in FLOATING else _in_doubles(text, "spark" if spark else dialect)
+
+
+def _in_doubles(text: str, dialect: str) -> str:
+    """The text with every fraction as a double: as a decimal, 1.3 - 0.3 is 1 and not nearly so."""
+    sqlglot = need("sqlglot", extra="sql")
+    exp = sqlglot.exp
+
+    def double(node: Any) -> Any:
+        fraction = isinstance(node, exp.Literal) and not node.is_string and not node.is_int
+        return exp.cast(node.copy(), "double") if fraction else node
+
+    tree = sqlglot.parse_one(text, dialect=dialect)
+    return str(tree.transform(double).sql(dialect=dialect, pretty=True))
 
 
 def _named(name: str, text: str) -> bool:
     """Whether a column's name is in the text as it is, but for the dialect's own quoting."""
-    forms = (name, name.replace('"', '""'), name.replace("`", "``"), name.replace("`", "\\`"))
+    forms = [name, name.replace('"', '""'), name.replace("`", "``"), name.replace("`", "\\`")]
+    forms.append(name.replace("\\", "\\\\"))
     return any(form in text for form in forms)
 
 

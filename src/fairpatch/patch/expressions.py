@@ -211,9 +211,11 @@ def _lies(x: nw.Expr, r: Range) -> nw.Expr:
 
 def _category(part: CategoryWeight) -> nw.Expr:
     x = nw.col(part.column)
-    none = x.is_null()
-    if all(isinstance(entry.level, str) for entry in part.levels):  # an empty text is a gap
-        none = none | ((x if part.levels else x.cast(nw.String)) == "")
+    none, levels = x.is_null(), [entry.level for entry in part.levels]
+    if levels and all(isinstance(level, str) for level in levels):
+        none = none | (x == "")  # an empty text is a gap
+    elif levels and not any(isinstance(level, str | bool) for level in levels):
+        none = none | ~_known(x.cast(nw.Float64))  # and so is a code that is no number
     unlisted = nw.when(none).then(nw.lit(part.missing)).otherwise(nw.lit(part.other))
     by_weight: dict[float, list[Level]] = {}
     for entry in part.levels:

@@ -75,5 +75,9 @@ def ranges_term(part: RangesWeight, values: Floats) -> Floats:
 def category_term(part: CategoryWeight, levels: list[Value], code: NDArray[np.intp]) -> Floats:
     """What a category adds to a concept, row by row."""
     weights = {entry.level: entry.weight for entry in part.levels} | {None: part.missing}
-    weights.setdefault("", part.missing)  # an empty text says as little as a gap
+    if part.levels:
+        weights.setdefault("", part.missing)  # an empty text says as little as a gap
+    for level in levels:
+        if isinstance(level, float) and not abs(level) <= LARGEST:  # nor is it a code
+            weights[level] = part.missing
     return np.array([weights.get(level, part.other) for level in levels] or [0.0])[code]

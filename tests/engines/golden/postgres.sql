@@ -8,7 +8,7 @@ SELECT
       "t2"."fairpatch_decision" IS NULL
     )
     THEN "t2"."fairpatch_decision" <> (
-      CAST("t2"."p" AS DOUBLE PRECISION) > 0.5
+      CAST("t2"."p" AS DOUBLE PRECISION) > CAST(0.5 AS DOUBLE PRECISION)
     )
     ELSE NULL
   END AS "fairpatch_changed"
@@ -24,12 +24,12 @@ FROM (
         CAST("t1"."p" AS DOUBLE PRECISION) IS NULL
       )
       AND (
-        CAST("t1"."p" AS DOUBLE PRECISION) >= 0.0
+        CAST("t1"."p" AS DOUBLE PRECISION) >= CAST(0.0 AS DOUBLE PRECISION)
       )
       AND (
-        CAST("t1"."p" AS DOUBLE PRECISION) <= 1.0
+        CAST("t1"."p" AS DOUBLE PRECISION) <= CAST(1.0 AS DOUBLE PRECISION)
       )
-      THEN CAST(1.0 AS DOUBLE PRECISION) / (
+      THEN CAST(CAST(1.0 AS DOUBLE PRECISION) AS DOUBLE PRECISION) / (
         EXP(
           CASE
             WHEN (
@@ -38,21 +38,21 @@ FROM (
                   CASE
                     WHEN (
                       CAST((
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE PRECISION) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END
                       ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                          THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
                       END
@@ -60,53 +60,53 @@ FROM (
                     THEN CAST('NaN' AS DOUBLE PRECISION)
                     WHEN (
                       CAST((
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE PRECISION) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END
                       ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                          THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
                       END
                     ) = 0
                     THEN -CAST('Inf' AS DOUBLE PRECISION)
                     ELSE CAST(LOG(
-                      CAST(2.718281828459045 AS DECIMAL),
+                      CAST(CAST(2.718281828459045 AS DOUBLE PRECISION) AS DECIMAL),
                       CAST(CAST((
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE PRECISION) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END
                       ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                          THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
                       END AS DECIMAL)
                     ) AS DOUBLE PRECISION)
-                  END - 0.0
+                  END - CAST(0.0 AS DOUBLE PRECISION)
                 )
-              ) + 0.0
-            ) > 600.0
-            THEN 600.0
+              ) + CAST(0.0 AS DOUBLE PRECISION)
+            ) > CAST(600.0 AS DOUBLE PRECISION)
+            THEN CAST(600.0 AS DOUBLE PRECISION)
             ELSE CASE
               WHEN (
                 (
@@ -114,21 +114,21 @@ FROM (
                     CASE
                       WHEN (
                         CAST((
-                          1.0 - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                            THEN 1e-06
+                          CAST(1.0 AS DOUBLE PRECISION) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                            THEN CAST(1e-06 AS DOUBLE PRECISION)
                             ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                              THEN 0.999999
+                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                              THEN CAST(0.999999 AS DOUBLE PRECISION)
                               ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                             END
                           END
                         ) AS DOUBLE PRECISION) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END
@@ -136,73 +136,73 @@ FROM (
                       THEN CAST('NaN' AS DOUBLE PRECISION)
                       WHEN (
                         CAST((
-                          1.0 - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                            THEN 1e-06
+                          CAST(1.0 AS DOUBLE PRECISION) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                            THEN CAST(1e-06 AS DOUBLE PRECISION)
                             ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                              THEN 0.999999
+                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                              THEN CAST(0.999999 AS DOUBLE PRECISION)
                               ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                             END
                           END
                         ) AS DOUBLE PRECISION) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END
                       ) = 0
                       THEN -CAST('Inf' AS DOUBLE PRECISION)
                       ELSE CAST(LOG(
-                        CAST(2.718281828459045 AS DECIMAL),
+                        CAST(CAST(2.718281828459045 AS DOUBLE PRECISION) AS DECIMAL),
                         CAST(CAST((
-                          1.0 - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                            THEN 1e-06
+                          CAST(1.0 AS DOUBLE PRECISION) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                            THEN CAST(1e-06 AS DOUBLE PRECISION)
                             ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                              THEN 0.999999
+                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                              THEN CAST(0.999999 AS DOUBLE PRECISION)
                               ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                             END
                           END
                         ) AS DOUBLE PRECISION) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END AS DECIMAL)
                       ) AS DOUBLE PRECISION)
-                    END - 0.0
+                    END - CAST(0.0 AS DOUBLE PRECISION)
                   )
-                ) + 0.0
-              ) < -600.0
-              THEN -600.0
+                ) + CAST(0.0 AS DOUBLE PRECISION)
+              ) < -CAST(600.0 AS DOUBLE PRECISION)
+              THEN -CAST(600.0 AS DOUBLE PRECISION)
               ELSE (
                 "t1"."fairpatch_ratio" * (
                   CASE
                     WHEN (
                       CAST((
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE PRECISION) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END
                       ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                          THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
                       END
@@ -210,54 +210,54 @@ FROM (
                     THEN CAST('NaN' AS DOUBLE PRECISION)
                     WHEN (
                       CAST((
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE PRECISION) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END
                       ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                          THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
                       END
                     ) = 0
                     THEN -CAST('Inf' AS DOUBLE PRECISION)
                     ELSE CAST(LOG(
-                      CAST(2.718281828459045 AS DECIMAL),
+                      CAST(CAST(2.718281828459045 AS DOUBLE PRECISION) AS DECIMAL),
                       CAST(CAST((
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE PRECISION) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                          THEN CAST(1e-06 AS DOUBLE PRECISION)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                            THEN CAST(0.999999 AS DOUBLE PRECISION)
                             ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                           END
                         END
                       ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                          THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
                       END AS DECIMAL)
                     ) AS DOUBLE PRECISION)
-                  END - 0.0
+                  END - CAST(0.0 AS DOUBLE PRECISION)
                 )
-              ) + 0.0
+              ) + CAST(0.0 AS DOUBLE PRECISION)
             END
           END
-        ) + 1.0
+        ) + CAST(1.0 AS DOUBLE PRECISION)
       )
       ELSE NULL
     END AS "fairpatch_score",
@@ -266,16 +266,16 @@ FROM (
         CAST("t1"."p" AS DOUBLE PRECISION) IS NULL
       )
       AND (
-        CAST("t1"."p" AS DOUBLE PRECISION) >= 0.0
+        CAST("t1"."p" AS DOUBLE PRECISION) >= CAST(0.0 AS DOUBLE PRECISION)
       )
       AND (
-        CAST("t1"."p" AS DOUBLE PRECISION) <= 1.0
+        CAST("t1"."p" AS DOUBLE PRECISION) <= CAST(1.0 AS DOUBLE PRECISION)
       )
       THEN (
         "t1"."fairpatch_ratio" * (
-          CAST("t1"."p" AS DOUBLE PRECISION) - 0.5
+          CAST("t1"."p" AS DOUBLE PRECISION) - CAST(0.5 AS DOUBLE PRECISION)
         )
-      ) > 0.0
+      ) > CAST(0.0 AS DOUBLE PRECISION)
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (
@@ -284,38 +284,42 @@ FROM (
       "t0"."income",
       "t0"."job",
       "t0"."p",
-      1.2 + CASE
+      CAST(1.2 AS DOUBLE PRECISION) + CASE
         WHEN (
-          CAST("t0"."income" AS DOUBLE PRECISION) <= 1e+100
+          CAST("t0"."income" AS DOUBLE PRECISION) <= CAST(1e+100 AS DOUBLE PRECISION)
         )
         AND (
-          CAST("t0"."income" AS DOUBLE PRECISION) >= -1E+100
+          CAST("t0"."income" AS DOUBLE PRECISION) >= -CAST(1E+100 AS DOUBLE PRECISION)
         )
         THEN CASE
           WHEN (
-            CAST("t0"."income" AS DOUBLE PRECISION) >= 1e-100
+            CAST("t0"."income" AS DOUBLE PRECISION) >= CAST(1e-100 AS DOUBLE PRECISION)
           )
           OR (
-            CAST("t0"."income" AS DOUBLE PRECISION) <= -1E-100
+            CAST("t0"."income" AS DOUBLE PRECISION) <= -CAST(1E-100 AS DOUBLE PRECISION)
           )
           THEN CAST("t0"."income" AS DOUBLE PRECISION)
-          ELSE 0.0
-        END * -0.7
-        ELSE 0.3
+          ELSE CAST(0.0 AS DOUBLE PRECISION)
+        END * -CAST(0.7 AS DOUBLE PRECISION)
+        ELSE CAST(0.3 AS DOUBLE PRECISION)
       END + CASE
         WHEN "t0"."job" = '\'
-        THEN -2.0
+        THEN -CAST(2.0 AS DOUBLE PRECISION)
         ELSE CASE
           WHEN "t0"."job" = 'q"q'
-          THEN 0.5
+          THEN CAST(0.5 AS DOUBLE PRECISION)
           ELSE CASE
             WHEN "t0"."job" = 'o''hara'
-            THEN -1.5
-            ELSE CASE WHEN (
-              "t0"."job" IS NULL
-            ) OR (
-              "t0"."job" = ''
-            ) THEN -0.4 ELSE 0.1 END
+            THEN -CAST(1.5 AS DOUBLE PRECISION)
+            ELSE CASE
+              WHEN (
+                "t0"."job" IS NULL
+              ) OR (
+                "t0"."job" = ''
+              )
+              THEN -CAST(0.4 AS DOUBLE PRECISION)
+              ELSE CAST(0.1 AS DOUBLE PRECISION)
+            END
           END
         END
       END AS "fairpatch_ratio"

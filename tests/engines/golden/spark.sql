@@ -8,7 +8,7 @@ SELECT
       `t2`.`fairpatch_decision` IS NULL
     )
     THEN `t2`.`fairpatch_decision` <> (
-      CAST(`t2`.`p` AS DOUBLE) > 0.5
+      CAST(`t2`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE)
     )
     ELSE NULL
   END AS `fairpatch_changed`
@@ -24,12 +24,12 @@ FROM (
         CAST(`t1`.`p` AS DOUBLE) IS NULL OR ISNAN(CAST(`t1`.`p` AS DOUBLE))
       )
       AND (
-        CAST(`t1`.`p` AS DOUBLE) >= 0.0
+        CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE)
       )
       AND (
-        CAST(`t1`.`p` AS DOUBLE) <= 1.0
+        CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE)
       )
-      THEN 1.0 / (
+      THEN CAST(1.0 AS DOUBLE) / (
         EXP(
           CASE
             WHEN (
@@ -38,21 +38,21 @@ FROM (
                   CASE
                     WHEN (
                       (
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
                       ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST(`t1`.`p` AS DOUBLE)
                         END
                       END
@@ -60,21 +60,21 @@ FROM (
                     THEN CAST('NaN' AS DOUBLE)
                     WHEN (
                       (
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
                       ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST(`t1`.`p` AS DOUBLE)
                         END
                       END
@@ -82,30 +82,30 @@ FROM (
                     THEN CAST('-Inf' AS DOUBLE)
                     ELSE LN(
                       (
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
                       ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST(`t1`.`p` AS DOUBLE)
                         END
                       END
-                    ) / LN(2.718281828459045)
-                  END - 0.0
+                    ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                  END - CAST(0.0 AS DOUBLE)
                 )
-              ) + 0.0
-            ) > 600.0
-            THEN 600.0
+              ) + CAST(0.0 AS DOUBLE)
+            ) > CAST(600.0 AS DOUBLE)
+            THEN CAST(600.0 AS DOUBLE)
             ELSE CASE
               WHEN (
                 (
@@ -113,21 +113,21 @@ FROM (
                     CASE
                       WHEN (
                         (
-                          1.0 - CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                            THEN 1e-06
+                          CAST(1.0 AS DOUBLE) - CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                            THEN CAST(1e-06 AS DOUBLE)
                             ELSE CASE
-                              WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                              THEN 0.999999
+                              WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                              THEN CAST(0.999999 AS DOUBLE)
                               ELSE CAST(`t1`.`p` AS DOUBLE)
                             END
                           END
                         ) / CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
@@ -135,21 +135,21 @@ FROM (
                       THEN CAST('NaN' AS DOUBLE)
                       WHEN (
                         (
-                          1.0 - CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                            THEN 1e-06
+                          CAST(1.0 AS DOUBLE) - CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                            THEN CAST(1e-06 AS DOUBLE)
                             ELSE CASE
-                              WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                              THEN 0.999999
+                              WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                              THEN CAST(0.999999 AS DOUBLE)
                               ELSE CAST(`t1`.`p` AS DOUBLE)
                             END
                           END
                         ) / CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
@@ -157,50 +157,50 @@ FROM (
                       THEN CAST('-Inf' AS DOUBLE)
                       ELSE LN(
                         (
-                          1.0 - CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                            THEN 1e-06
+                          CAST(1.0 AS DOUBLE) - CASE
+                            WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                            THEN CAST(1e-06 AS DOUBLE)
                             ELSE CASE
-                              WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                              THEN 0.999999
+                              WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                              THEN CAST(0.999999 AS DOUBLE)
                               ELSE CAST(`t1`.`p` AS DOUBLE)
                             END
                           END
                         ) / CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
-                      ) / LN(2.718281828459045)
-                    END - 0.0
+                      ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                    END - CAST(0.0 AS DOUBLE)
                   )
-                ) + 0.0
-              ) < -600.0
-              THEN -600.0
+                ) + CAST(0.0 AS DOUBLE)
+              ) < -CAST(600.0 AS DOUBLE)
+              THEN -CAST(600.0 AS DOUBLE)
               ELSE (
                 `t1`.`fairpatch_ratio` * (
                   CASE
                     WHEN (
                       (
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
                       ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST(`t1`.`p` AS DOUBLE)
                         END
                       END
@@ -208,21 +208,21 @@ FROM (
                     THEN CAST('NaN' AS DOUBLE)
                     WHEN (
                       (
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
                       ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST(`t1`.`p` AS DOUBLE)
                         END
                       END
@@ -230,31 +230,31 @@ FROM (
                     THEN CAST('-Inf' AS DOUBLE)
                     ELSE LN(
                       (
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                          THEN 1e-06
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                            THEN 0.999999
+                            WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                            THEN CAST(0.999999 AS DOUBLE)
                             ELSE CAST(`t1`.`p` AS DOUBLE)
                           END
                         END
                       ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < 1e-06
-                        THEN 1e-06
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST(`t1`.`p` AS DOUBLE)
                         END
                       END
-                    ) / LN(2.718281828459045)
-                  END - 0.0
+                    ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                  END - CAST(0.0 AS DOUBLE)
                 )
-              ) + 0.0
+              ) + CAST(0.0 AS DOUBLE)
             END
           END
-        ) + 1.0
+        ) + CAST(1.0 AS DOUBLE)
       )
       ELSE NULL
     END AS `fairpatch_score`,
@@ -263,16 +263,16 @@ FROM (
         CAST(`t1`.`p` AS DOUBLE) IS NULL OR ISNAN(CAST(`t1`.`p` AS DOUBLE))
       )
       AND (
-        CAST(`t1`.`p` AS DOUBLE) >= 0.0
+        CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE)
       )
       AND (
-        CAST(`t1`.`p` AS DOUBLE) <= 1.0
+        CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE)
       )
       THEN (
         `t1`.`fairpatch_ratio` * (
-          CAST(`t1`.`p` AS DOUBLE) - 0.5
+          CAST(`t1`.`p` AS DOUBLE) - CAST(0.5 AS DOUBLE)
         )
-      ) > 0.0
+      ) > CAST(0.0 AS DOUBLE)
       ELSE NULL
     END AS `fairpatch_decision`
   FROM (
@@ -281,38 +281,42 @@ FROM (
       `t0`.`income`,
       `t0`.`job`,
       `t0`.`p`,
-      1.2 + CASE
+      CAST(1.2 AS DOUBLE) + CASE
         WHEN (
-          CAST(`t0`.`income` AS DOUBLE) <= 1e+100
+          CAST(`t0`.`income` AS DOUBLE) <= CAST(1e+100 AS DOUBLE)
         )
         AND (
-          CAST(`t0`.`income` AS DOUBLE) >= -1E+100
+          CAST(`t0`.`income` AS DOUBLE) >= -CAST(1E+100 AS DOUBLE)
         )
         THEN CASE
           WHEN (
-            CAST(`t0`.`income` AS DOUBLE) >= 1e-100
+            CAST(`t0`.`income` AS DOUBLE) >= CAST(1e-100 AS DOUBLE)
           )
           OR (
-            CAST(`t0`.`income` AS DOUBLE) <= -1E-100
+            CAST(`t0`.`income` AS DOUBLE) <= -CAST(1E-100 AS DOUBLE)
           )
           THEN CAST(`t0`.`income` AS DOUBLE)
-          ELSE 0.0
-        END * -0.7
-        ELSE 0.3
+          ELSE CAST(0.0 AS DOUBLE)
+        END * -CAST(0.7 AS DOUBLE)
+        ELSE CAST(0.3 AS DOUBLE)
       END + CASE
         WHEN `t0`.`job` = '\\'
-        THEN -2.0
+        THEN -CAST(2.0 AS DOUBLE)
         ELSE CASE
           WHEN `t0`.`job` = 'q"q'
-          THEN 0.5
+          THEN CAST(0.5 AS DOUBLE)
           ELSE CASE
             WHEN `t0`.`job` = 'o\'hara'
-            THEN -1.5
-            ELSE CASE WHEN (
-              `t0`.`job` IS NULL
-            ) OR (
-              `t0`.`job` = ''
-            ) THEN -0.4 ELSE 0.1 END
+            THEN -CAST(1.5 AS DOUBLE)
+            ELSE CASE
+              WHEN (
+                `t0`.`job` IS NULL
+              ) OR (
+                `t0`.`job` = ''
+              )
+              THEN -CAST(0.4 AS DOUBLE)
+              ELSE CAST(0.1 AS DOUBLE)
+            END
           END
         END
       END AS `fairpatch_ratio`

@@ -8,7 +8,7 @@ SELECT
       "t2"."fairpatch_decision" IS NULL
     )
     THEN "t2"."fairpatch_decision" <> (
-      CAST("t2"."p" AS DOUBLE) > CAST(0.5 AS DOUBLE)
+      CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
     )
     ELSE NULL
   END AS "fairpatch_changed"
@@ -24,12 +24,12 @@ FROM (
         CAST("t1"."p" AS DOUBLE) IS NULL
       )
       AND (
-        CAST("t1"."p" AS DOUBLE) >= CAST(0.0 AS DOUBLE)
+        CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
       )
       AND (
-        CAST("t1"."p" AS DOUBLE) <= CAST(1.0 AS DOUBLE)
+        CAST("t1"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
       )
-      THEN CAST(1.0 AS DOUBLE) / (
+      THEN CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) / (
         EXP(
           CASE
             WHEN (
@@ -38,21 +38,21 @@ FROM (
                   CASE
                     WHEN (
                       CAST((
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
                       ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
                       END
@@ -60,53 +60,53 @@ FROM (
                     THEN NAN()
                     WHEN (
                       CAST((
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
                       ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
                       END
                     ) = 0
                     THEN -INFINITY()
                     ELSE LOG(
-                      CAST(2.718281828459045 AS DOUBLE),
+                      CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
                       CAST((
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
                       ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
                       END
                     )
-                  END - CAST(0.0 AS DOUBLE)
+                  END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
                 )
-              ) + CAST(0.0 AS DOUBLE)
-            ) > CAST(600.0 AS DOUBLE)
-            THEN CAST(600.0 AS DOUBLE)
+              ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+            ) > CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
+            THEN CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
             ELSE CASE
               WHEN (
                 (
@@ -114,21 +114,21 @@ FROM (
                     CASE
                       WHEN (
                         CAST((
-                          CAST(1.0 AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                            THEN CAST(1e-06 AS DOUBLE)
+                          CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                             ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                              THEN CAST(0.999999 AS DOUBLE)
+                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                              THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                               ELSE CAST("t1"."p" AS DOUBLE)
                             END
                           END
                         ) AS DOUBLE) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
@@ -136,73 +136,73 @@ FROM (
                       THEN NAN()
                       WHEN (
                         CAST((
-                          CAST(1.0 AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                            THEN CAST(1e-06 AS DOUBLE)
+                          CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                             ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                              THEN CAST(0.999999 AS DOUBLE)
+                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                              THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                               ELSE CAST("t1"."p" AS DOUBLE)
                             END
                           END
                         ) AS DOUBLE) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
                       ) = 0
                       THEN -INFINITY()
                       ELSE LOG(
-                        CAST(2.718281828459045 AS DOUBLE),
+                        CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
                         CAST((
-                          CAST(1.0 AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                            THEN CAST(1e-06 AS DOUBLE)
+                          CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                             ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                              THEN CAST(0.999999 AS DOUBLE)
+                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                              THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                               ELSE CAST("t1"."p" AS DOUBLE)
                             END
                           END
                         ) AS DOUBLE) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
                       )
-                    END - CAST(0.0 AS DOUBLE)
+                    END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
                   )
-                ) + CAST(0.0 AS DOUBLE)
-              ) < CAST(-600.0 AS DOUBLE)
-              THEN CAST(-600.0 AS DOUBLE)
+                ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+              ) < CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
+              THEN CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
               ELSE (
                 "t1"."fairpatch_ratio" * (
                   CASE
                     WHEN (
                       CAST((
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
                       ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
                       END
@@ -210,54 +210,54 @@ FROM (
                     THEN NAN()
                     WHEN (
                       CAST((
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
                       ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
                       END
                     ) = 0
                     THEN -INFINITY()
                     ELSE LOG(
-                      CAST(2.718281828459045 AS DOUBLE),
+                      CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
                       CAST((
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
+                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                             ELSE CAST("t1"."p" AS DOUBLE)
                           END
                         END
                       ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                         ELSE CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
+                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
                       END
                     )
-                  END - CAST(0.0 AS DOUBLE)
+                  END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
                 )
-              ) + CAST(0.0 AS DOUBLE)
+              ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
             END
           END
-        ) + CAST(1.0 AS DOUBLE)
+        ) + CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
       )
       ELSE NULL
     END AS "fairpatch_score",
@@ -266,16 +266,16 @@ FROM (
         CAST("t1"."p" AS DOUBLE) IS NULL
       )
       AND (
-        CAST("t1"."p" AS DOUBLE) >= CAST(0.0 AS DOUBLE)
+        CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
       )
       AND (
-        CAST("t1"."p" AS DOUBLE) <= CAST(1.0 AS DOUBLE)
+        CAST("t1"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
       )
       THEN (
         "t1"."fairpatch_ratio" * (
-          CAST("t1"."p" AS DOUBLE) - CAST(0.5 AS DOUBLE)
+          CAST("t1"."p" AS DOUBLE) - CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
         )
-      ) > CAST(0.0 AS DOUBLE)
+      ) > CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (
@@ -284,41 +284,41 @@ FROM (
       "t0"."income",
       "t0"."job",
       "t0"."p",
-      CAST(1.2 AS DOUBLE) + CASE
+      CAST(CAST(1.2 AS DOUBLE) AS DOUBLE) + CASE
         WHEN (
-          CAST("t0"."income" AS DOUBLE) <= CAST(1e+100 AS DOUBLE)
+          CAST("t0"."income" AS DOUBLE) <= CAST(CAST(1e+100 AS DOUBLE) AS DOUBLE)
         )
         AND (
-          CAST("t0"."income" AS DOUBLE) >= CAST(-1E+100 AS DOUBLE)
+          CAST("t0"."income" AS DOUBLE) >= CAST(-CAST(1E+100 AS DOUBLE) AS DOUBLE)
         )
         THEN CASE
           WHEN (
-            CAST("t0"."income" AS DOUBLE) >= CAST(1e-100 AS DOUBLE)
+            CAST("t0"."income" AS DOUBLE) >= CAST(CAST(1e-100 AS DOUBLE) AS DOUBLE)
           )
           OR (
-            CAST("t0"."income" AS DOUBLE) <= CAST(-1E-100 AS DOUBLE)
+            CAST("t0"."income" AS DOUBLE) <= CAST(-CAST(1E-100 AS DOUBLE) AS DOUBLE)
           )
           THEN CAST("t0"."income" AS DOUBLE)
-          ELSE CAST(0.0 AS DOUBLE)
-        END * CAST(-0.7 AS DOUBLE)
-        ELSE CAST(0.3 AS DOUBLE)
+          ELSE CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+        END * CAST(-CAST(0.7 AS DOUBLE) AS DOUBLE)
+        ELSE CAST(CAST(0.3 AS DOUBLE) AS DOUBLE)
       END + CASE
         WHEN "t0"."job" = '\'
-        THEN CAST(-2.0 AS DOUBLE)
+        THEN CAST(-CAST(2.0 AS DOUBLE) AS DOUBLE)
         ELSE CASE
           WHEN "t0"."job" = 'q"q'
-          THEN CAST(0.5 AS DOUBLE)
+          THEN CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
           ELSE CASE
             WHEN "t0"."job" = 'o''hara'
-            THEN CAST(-1.5 AS DOUBLE)
+            THEN CAST(-CAST(1.5 AS DOUBLE) AS DOUBLE)
             ELSE CASE
               WHEN (
                 "t0"."job" IS NULL
               ) OR (
                 "t0"."job" = ''
               )
-              THEN CAST(-0.4 AS DOUBLE)
-              ELSE CAST(0.1 AS DOUBLE)
+              THEN CAST(-CAST(0.4 AS DOUBLE) AS DOUBLE)
+              ELSE CAST(CAST(0.1 AS DOUBLE) AS DOUBLE)
             END
           END
         END
