@@ -46,7 +46,7 @@ both = [a.comparisons["sex & race"].groups for a in (before, after)]
 names = [row["group"] for row in both[0]]
 fig, ax = plt.subplots(figsize=(6.4, 4))
 for shift, rows, colour in ((0.2, both[0], "#bbbbbb"), (-0.2, both[1], "#2166ac")):
-    rates = {row["group"]: row["selection_rate"].value for row in rows}
+    rates = {row["group"]: sum(row["selection_rate"].ends) / 2 for row in rows}
     ax.barh([i + shift for i in range(len(names))], [rates[n] for n in names], 0.35, color=colour)
 ax.set_yticks(range(len(names)), names)
 ax.set(xlabel="rate of decision 1", title="Grey: before. Blue: after.")
