@@ -64,6 +64,7 @@ class GroupComparison:
     @property
     def groups(self) -> list[dict[str, Any]]:
         """One record a group that may be shown: people, rates. Small groups are not in it."""
+        hidden = self._hidden
         return [
             {"group": name, "people": self.protected.people(*self.features, group=i)}
             | {
@@ -71,7 +72,7 @@ class GroupComparison:
                 for key, rate in RATES.items()
             }
             for i, name in enumerate(self.counts.group_names)
-            if not self._hidden[i]
+            if not hidden[i]
         ]
 
     @property

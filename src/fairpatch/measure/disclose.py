@@ -125,8 +125,6 @@ class Program(Generic[Name]):
         """Tell counts by wider ranges until no secret is known better than stated."""
         if not secrets:
             return
-        if len(self.cells) > MOST_CELLS:
-            raise TooManyCellsError(f"{len(self.cells):,} cells, at most {MOST_CELLS:,}")
         own = {secret.cells.tobytes(): secret for secret in secrets}
         for name, cells in self.counts.items():
             if cells.tobytes() in own:

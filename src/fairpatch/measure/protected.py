@@ -8,6 +8,7 @@ interval where both counts are told, else as what it lies between.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ import numpy as np
 from fairpatch._arrays import Bools
 from fairpatch.measure import intervals
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.disclose import Program, Secret, Told, TooManyCellsError
+from fairpatch.measure.disclose import MOST_CELLS, Program, Secret, Told, TooManyCellsError
 from fairpatch.measure.estimate import FEW_BEHIND, Estimate
 from fairpatch.measure.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.rates import Model, Rate, changed_rate
+from fairpatch.measure.rates import Model, Rate, changed_rate, share
 
 Margin = tuple[str, ...]
 """Some of the sensitive features; none of them is everybody."""
@@ -55,7 +56,7 @@ class Protected:
             return [True] * len(self.by(*margin).groups)
         return [not self.small_shown and too_few(size) for size in self.by(*margin).sizes]
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether every count is told as it is."""
         return all(told.exact for told in self.told.values()) and not self.withheld
@@ -79,16 +80,16 @@ class Protected:
         """A rate of a group, or over everybody."""
         k = self.number(rate.hits & rate.among, *margin, group=group)
         n = self.number(rate.among, *margin, group=group)
-        own = self.by(*margin)
         if k.exact and n.exact:
-            found = list(rate.by_group(own, confidence=confidence, method=method).values())[group]
+            hits, among = (own[group] for own in rate.per_group(self.by(*margin)))
+            found = share(float(hits), float(among), rate.nobody, confidence, method)
             return found if self.whole or not self._weighted else _two_digits(found)
         if n.high is None or k.high is None or self._weighted:
             return Estimate(None, reason=FEW_BEHIND)
         low = k.low / n.high if n.high else 0.0
         return Estimate.somewhere(low, min(1.0, k.high / n.low if n.low else 1.0))
 
-    @property
+    @cached_property
     def _weighted(self) -> bool:
         return not np.array_equal(self.counts.weight, self.counts.n)
 
@@ -139,6 +140,15 @@ class Places:
     """The feature and the group whose denied people these are; None where they are everybody."""
 
 
+@dataclass(frozen=True)
+class _Shown:
+    """A table that is shown: by which features, of which block of the program, with which rates."""
+
+    margin: Margin
+    block: int
+    rates: tuple[Rate, ...]
+
+
 def protect(
     counts: Counts,
     rates: Sequence[Rate],
@@ -163,20 +173,40 @@ def protect(
     show_small : protect nothing.
     """
     blocks = [counts] if crossed else [counts.by(*margin) for margin in margins or [()]]
+    blocks += [place.counts for place in places]
+    first = len(blocks) - len(places)
     tables = [_Shown(margin, 0 if crossed else i, tuple(rates)) for i, margin in enumerate(margins)]
     tables += [
-        _Shown((place.name,), len(blocks) + i, (changed_rate(),)) for i, place in enumerate(places)
+        _Shown((place.name,), first + i, (changed_rate(),)) for i, place in enumerate(places)
     ]
+    tables.insert(0, _Shown(EVERYBODY, 0, (*rates, *of_everybody)))
     own: dict[Margin, Counts] = {(place.name,): place.counts for place in places}
-    program, secrets = _program(
-        [*blocks, *own.values()], tables, [*rates, *of_everybody], places, margins, show_small
-    )
-    if not show_small:
+    told, few = _exactly(blocks, tables)
+    if few and not show_small:
         try:
+            program, secrets = _program(blocks, tables, places, margins)
             program.protect(secrets)
         except TooManyCellsError:
             return _less(counts, rates, margins, of_everybody, crossed, places)
-    return Protected(counts, dict(program.told), show_small, _by=own)
+        told = program.told
+    return Protected(counts, told, show_small, _by=own)
+
+
+def _exactly(blocks: Sequence[Counts], tables: Sequence[_Shown]) -> tuple[dict[Name, Told], bool]:
+    """Every count as it is, and whether any of them would tell of few people.
+
+    Mostly none does, and then there is nothing to protect, however many groups there are.
+    """
+    told: dict[Name, Told] = {}
+    few = False
+    for table in tables:
+        n = blocks[table.block].by(*table.margin).n
+        for key, mask in _masks(table.rates).items():
+            for group, count in enumerate((n * mask).sum((1, 2, 3)).tolist()):
+                told[table.margin, group, key] = Told(count, count)
+        secret = np.array([(n * mask).sum((1, 2, 3)) for mask in _secret_masks(table.rates)])
+        few |= bool(((secret > 0) & (secret < MIN_PEOPLE)).any())
+    return told, few
 
 
 def _less(
@@ -203,22 +233,11 @@ def _less(
     return replace(found, withheld=frozenset(margins))
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """A table that is shown: by which features, of which block of the program, with which rates."""
-
-    margin: Margin
-    block: int
-    rates: tuple[Rate, ...]
-
-
 def _program(
     blocks: Sequence[Counts],
     tables: Sequence[_Shown],
-    of_everybody: Sequence[Rate],
     places: Sequence[Places],
     margins: Sequence[Margin],
-    show_small: bool,
 ) -> tuple[Program[Name], list[Secret]]:
     """The integer program of what is published: its counts, and the secrets among them."""
     # moves and labels that nobody at all has are known not to be
@@ -226,6 +245,8 @@ def _program(
     spots = [(int(y), int(f), int(g)) for y, f, g in np.argwhere(there)]
     starts = np.cumsum([0, *(len(block.groups) * len(spots) for block in blocks)])
     cells = np.concatenate([block.n[:, there].ravel() for block in blocks])
+    if len(cells) > MOST_CELLS:
+        raise TooManyCellsError(f"{len(cells):,} cells, at most {MOST_CELLS:,}")
     program: Program[Name] = Program(cells)
     secrets: list[Secret] = []
 
@@ -239,7 +260,7 @@ def _program(
     def publish(margin: Margin, group: int, block: int, members: Bools, rates: Any) -> None:
         """What is told of a group, or that it is small; and what must not follow."""
         small = margin != EVERYBODY and too_few(int(blocks[block].n[members].sum()))
-        if not small or show_small:
+        if not small:
             worth = _WORTH_OF_ALL if margin == EVERYBODY else 1.0
             for key, mask in _masks(rates).items():
                 program.publish((margin, group, key), spread(block, members, mask), worth)
@@ -255,7 +276,6 @@ def _program(
                 secrets.append(Secret(own, 1, MIN_PEOPLE - 1))
 
     everyone = [np.ones(len(block.groups), bool) for block in blocks]
-    publish(EVERYBODY, 0, 0, everyone[0], of_everybody)
     for table in tables:
         for group, members in _members(blocks[table.block], table.margin):
             publish(table.margin, group, table.block, members, table.rates)
