@@ -202,7 +202,7 @@ FAULTS = [
           "secrets.append(Secret(own, 1 if mask.all() else 0, MIN_PEOPLE - 1))",
           "secrets.append(Secret(own, 0, 0))",
           "tests/attack/test_disclosure.py::test_no_audit_tells_a_hidden_count"),
-    Fault("a dial that tells every step", "report/score_section.py",
+    Fault("a dial that tells every step", "report/dial_section.py",
           "tens = _exactly if table.small_shown else _by_tens", "tens = _exactly",
           "tests/report/test_review.py::test_the_dial_tells_no_step_of_a_person"),
     Fault("a changed file of a run is read", "cli/run_folder.py",

@@ -160,7 +160,8 @@ def test_the_contract_is_in_the_patch_and_comes_back(people, tmp_path):
     assert "hired" in str(found)
     page = g.review(people, "y", sensitive_features=["group"], refits=0).html()
     assert "Rate: share of hired" in page
-    assert "share of them with stayed" in page
+    assert "share with stayed" in page
+    assert "people who were turned down are now hired" in page
 
 
 def test_what_is_said_twice_must_agree():

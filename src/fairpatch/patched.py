@@ -149,8 +149,7 @@ class PatchedModel:
     ) -> tuple["PatchedModel", Certificate]:
         """An edited card at the price that meets the target on half of these rows.
 
-        The other half judges it: certified, refuted or too few data. Give rows that f was not
-        trained on.
+        The other half judges it. Give rows that f was not trained on.
         """
         check.a("target", target, Target, "Target(p_rule=0.8)")
         rows = self.rows(X, y, sensitive_features)

@@ -15,7 +15,7 @@ from fairpatch import PatchedModel, Target, audit, review
 from fairpatch.base import BaseModel
 from fairpatch.measure import intervals
 from fairpatch.measure.metric import METRICS, P_RULE
-from fairpatch.patch import Column, Concept, NumberWeight, Patch
+from fairpatch.patch import Card, Column, Concept, NumberWeight, Patch, Range, RangesWeight
 
 MANY = bool(os.environ.get("FAIRPATCH_ATTACK"))
 
@@ -133,7 +133,9 @@ def follows(metric, table):
         ends = [metric.between([between(r) for r in each]) for each in rates]
         low, high = sum(e[0] for e in ends), sum(e[1] for e in ends)
         if told["value"] is None:
-            assert (told["at_least"], told["at_most"]) == pytest.approx((low, high), abs=0.011)
+            # no wider than the rates say; counts that are told may say a little more
+            assert told["at_least"] >= low - 0.011
+            assert told["at_most"] <= high + 0.011
         else:
             assert told["value"] == pytest.approx((low + high) / 2, abs=0.011)
 
@@ -178,7 +180,8 @@ def test_what_a_review_says_beside_its_tables_tells_nobody():
     found = review(
         model, frame, y, sensitive_features={"s": s}, target=Target(p_rule=0.8), refits=0
     ).to_dict()
-    assert {p["what"] for p in found["proxies"]} <= set(frame.columns)
+    told = {p["what"] for p in found["proxies"]}
+    assert told <= {*frame.columns, "the ratio"}  # of many values, so no count in disguise
     assert found["verdict"]["requirements"][0]["met"] is None
 
 
@@ -259,27 +262,71 @@ def clopper_pearson(k, n):
     return intervals.rate(k, n, 0.95, "clopper_pearson")
 
 
+CARD = Patch(
+    columns=[Column(name="a", kind="number")],
+    concepts=[
+        Concept(
+            name="c",
+            weight=1.0,
+            intercept=0.0,
+            ranges=[RangesWeight(column="a", ranges=[Range(below=-1.0, weight=100.0)])],
+        )
+    ],
+    card=Card(price=50.0, sureness=0.0),
+    direction="promote_only",
+)
+RATES = {
+    "rate": lambda d: (lambda spot: spot[d], lambda _: True),
+    "accuracy": lambda d: (lambda spot: spot[0] == spot[d], lambda _: True),
+    "good_approved": lambda d: (lambda spot: spot[d], lambda spot: spot[0] == 1),
+    "bad_approved": lambda d: (lambda spot: spot[d], lambda spot: spot[0] == 0),
+}
+"""Who is counted, and among whom, by the decision of f (1) or of g (2)."""
+
+
+class Population:
+    """Some people by group, label and decisions, and what was read about them."""
+
+    def __init__(self, features, truth):
+        self.reader, self.features, self.truth = Reader(), features, truth
+        self.groups = sorted({key[: len(features)] for key in truth})
+        self.secrets = []
+
+    def form(self, inside, cells):
+        """People of the groups for which ``inside`` is true, in some cells."""
+        here = [g for g in self.groups if inside(g)]
+        return self.reader.sum([self.reader.unknown((*g, *spot)) for g in here for spot in cells])
+
+    def few(self, inside, cells):
+        here = [g for g in self.groups if inside(g)]
+        return 0 < sum(self.truth.get((*g, *spot), 0) for g in here for spot in cells) < 10
+
+    def keep(self, name, inside, sets):
+        """Counts of one to nine people must not be known better than that."""
+        for cells in sets:
+            if self.few(inside, cells):
+                self.secrets.append(((name, tuple(cells)), self.form(inside, cells), 1, 9))
+
+
 def attack_review(seed):
     """The secrets of a review that its JSON tells."""
     frame, y, s = promoted_few(seed)
-    model = PatchedModel(BaseModel("score"), PATCH)
-    found = review(
-        model, frame, y, sensitive_features={"s": s}, target=Target(p_rule=0.8), refits=0
-    )
+    model = PatchedModel(BaseModel("score"), CARD if seed % 2 else PATCH)
+    own = {"s": s}
+    if seed % 5 == 0:  # a second feature, and its crossing
+        own["t"] = np.random.default_rng(seed).choice(["x", "z"], len(s), p=[0.8, 0.2])
+    found = review(model, frame, y, sensitive_features=own, target=Target(p_rule=0.8), refits=0)
     text = json.loads(json.dumps(found.to_dict()))
     f = (frame["score"] > 0.5).to_numpy().astype(int)
     g = model.decide(frame).astype(int)
-    truth = pd.DataFrame({"s": s, "y": y, "f": f, "g": g}).value_counts().to_dict()
-    reader, most, secrets = Reader(), len(frame), []
-    groups = sorted(set(s))
+    truth = pd.DataFrame({**own, "y": y, "f": f, "g": g}).value_counts().to_dict()
+    people, most = Population(list(own), truth), len(frame)
+    reader = people.reader
 
-    def form(own, cells):
-        return reader.sum([reader.unknown((v, *spot)) for v in own for spot in cells])
+    def all_of(cells):
+        return people.form(lambda _: True, cells)
 
-    def few(own, cells):
-        return 0 < sum(truth.get((v, *spot), 0) for v in own for spot in cells) < 10
-
-    everybody = {name: form(groups, cells) for name, cells in PARTS.items()}
+    everybody = {name: all_of(cells) for name, cells in PARTS.items()}
     change = text["verdict"]["change"]
     reader.count(everybody["people"], text["people"])
     reader.count(everybody["promoted"], change["changed"])
@@ -288,36 +335,106 @@ def attack_review(seed):
         everybody["promoted"], everybody["people"], change["change_rate"], most, clopper_pearson
     )
     for when, decided in (("before", 1), ("after", 2)):
-        right = form(groups, [spot for spot in SPOTS if spot[0] == spot[decided]])
+        right = all_of([spot for spot in SPOTS if spot[0] == spot[decided]])
         reader.rate(right, everybody["people"], text["verdict"]["accuracy"][when], most, wilson)
     for what, move in MOVES.items():
         (told,) = [row for row in text["swap"] if row["what"] == what]
         bad, good = [(0, *move)], [(1, *move)]
-        reader.count(form(groups, bad + good), told["people"])
-        reader.rate(
-            form(groups, good), form(groups, bad + good), told["outcome_rate"], most, wilson
-        )
-        secrets += [
-            ((what, cells), form(groups, cells), 1, 9)
-            for cells in (bad, good, bad + good)
-            if few(groups, cells)
-        ]
+        reader.count(all_of(bad + good), told["people"])
+        reader.rate(all_of(good), all_of(bad + good), told["outcome_rate"], most, wilson)
+        people.keep(what, lambda _: True, (bad, good, bad + good))
+    for k, feature in enumerate(own):
+        read_groups(people, text["groups"][feature], lambda g, k=k: (g[k],), most)
+    if text["crossing"] and not text["crossing"]["withheld"]:
+        read_groups(people, text["crossing"], lambda g: g, most, crossing=True)
     rows = {row["group"]: row for row in text["groups"]["s"]["rows"]}
-    for name in groups:
-        told, own = rows[name], {part: form([name], cells) for part, cells in PARTS.items()}
+    read_lines(people, text, most)
+    read_tens(people, text, most)
+    read_places(reader, text, everybody, people.secrets, most)
+    if len(own) == 1:
+        read_dial(reader, text, rows, lambda names, cells: people.form(
+            lambda g: g[0] in names, cells))  # fmt: skip
+    follows_review(text, rows)
+    return reader.told(people.secrets), len(people.secrets)
+
+
+def read_groups(people, section, key, most, *, crossing=False):
+    """Rates, errors, changes and outcomes of every group of a feature, or of the crossing."""
+    reader, rows = people.reader, {row["group"]: row for row in section["rows"]}
+    for name in sorted({" & ".join(key(g)) for g in people.groups}):
+        told = rows[name]
+
+        def inside(g, name=name):
+            return " & ".join(key(g)) == name
+
+        own = {part: people.form(inside, cells) for part, cells in PARTS.items()}
         if told["hidden"]:
             reader.state(own["people"], 1, 9)
-            secrets += [((name, part), own[part], int(part == "people"), 9) for part in PARTS]
+            people.secrets += [
+                ((name, part), own[part], int(part == "people"), 9) for part in PARTS
+            ]
             continue
         reader.count(own["people"], told["people"])
         reader.count(own["promoted"], told["promoted"])
+        for rate, cells_of in RATES.items():
+            for when, decided in (("before", 1), ("after", 2)):
+                hits, among = cells_of(decided)
+                n = [spot for spot in SPOTS if among(spot)]
+                k = people.form(inside, [spot for spot in n if hits(spot)])
+                reader.rate(k, people.form(inside, n), told[rate][when], most, wilson)
+        for what, move in MOVES.items():
+            bad, good = [(0, *move)], [(1, *move)]
+            both = people.form(inside, bad + good)
+            reader.rate(people.form(inside, good), both, told["outcomes"][what], most, wilson)
+            if not crossing:
+                people.keep((name, what), inside, (bad, good, bad + good))
+        people.keep(name, inside, list(PARTS.values()))
+
+
+def read_lines(people, text, most):
+    """Those whom a line moves are some of those who are promoted."""
+    reader, card = people.reader, text["patch"]["card"]
+    for i, line in enumerate(card["lines"] if card else []):
+        moved = {g: {y: reader.unknown(("line", i, g, y)) for y in (0, 1)} for g in people.groups}
+        for g, by_label in moved.items():
+            for y, form in by_label.items():
+                less = {at: -w for at, w in form.items()}
+                reader.read(reader.sum([reader.unknown((*g, y, 0, 1)), less]), 0, np.inf)
+        everyone = reader.sum([form for own in moved.values() for form in own.values()])
+        good = reader.sum([own[1] for own in moved.values()])
+        reader.count(everyone, line["moves"])
+        reader.rate(good, everyone, line["outcome_rate"], most, wilson)
+        for told in line["by_group"]:
+            k = people.features.index(told["feature"])
+            own = [f for g, by in moved.items() if g[k] == told["group"] for f in by.values()]
+            reader.count(reader.sum(own), told["people"])
+
+
+def read_tens(people, text, most):
+    """Histograms and calibration: full tens of people, band by band."""
+    reader = people.reader
+    for h in text["scores"]["histograms"]:
+        k = people.features.index(h["feature"])
+        for told, part in ((h["people"], "people"), (h["movers"], "promoted")):
+            own = people.form(lambda g, k=k, h=h: g[k] == h["group"], PARTS[part])
+            reader.read(own, sum(told), np.inf)
+    bands = {}
+    for c in text["scores"]["calibration"]:
+        bands.setdefault((c["feature"], c["group"]), []).append(c)
+    for (feature, group), own in bands.items():
+        k = people.features.index(feature)
         for when in ("before", "after"):
-            reader.rate(own[when], own["people"], told[f"rate_{when}"], most, wilson)
-        secrets += [((name, part), own[part], 1, 9) for part in PARTS if few([name], PARTS[part])]
-    read_places(reader, text, everybody, secrets, most)
-    read_dial(reader, text, rows, form)
-    follows_review(text, rows)
-    return reader.told(secrets), len(secrets)
+            parts = []
+            for i, band in enumerate(own):
+                bad, good = (reader.unknown((feature, group, i, when, y)) for y in (0, 1))
+                reader.count(reader.sum([bad, good]), band[f"people_{when}"])
+                reader.rate(good, reader.sum([bad, good]), band[f"good_{when}"], most, wilson)
+                parts.append((bad, good))
+            for y in (0, 1):
+                cells = [spot for spot in SPOTS if spot[0] == y]
+                all_of = people.form(lambda g, k=k, group=group: g[k] == group, cells)
+                less = {at: -w for at, w in all_of.items()}
+                reader.read(reader.sum([*(part[y] for part in parts), less]), 0, 0)
 
 
 def read_places(reader, text, everybody, secrets, most):
@@ -363,7 +480,7 @@ def read_dial(reader, text, rows, form):
             reader.read(reader.sum([larger[name], minus]), 0, np.inf)
         last = gained
         if len(shown) == 2 and line["at_least"][k] is not None:
-            lowest, highest = sorted(shown, key=lambda n: between(rows[n]["rate_before"]))
+            lowest, highest = sorted(shown, key=lambda n: between(rows[n]["rate"]["before"]))
             one, other = (
                 reader.sum([form([n], PARTS["before"]), gained[n]]) for n in (lowest, highest)
             )
@@ -377,12 +494,14 @@ def follows_review(text, rows):
     """P-Rule and impact ratios say no more than the groups' rates do."""
     for when in ("before", "after"):
         told = text["verdict"]["requirements"][0][when]
-        rates = [between(r[f"rate_{when}"]) for r in rows.values() if not r["hidden"]]
+        rates = [between(r["rate"][when]) for r in rows.values() if not r["hidden"]]
         low, high = P_RULE.between(rates)
         if told["value"] is None and told["at_least"] is not None:
-            assert (told["at_least"], told["at_most"]) == pytest.approx((low, high), abs=0.011)
+            # no wider than the rates say; counts that are told may say a little more
+            assert told["at_least"] >= low - 0.011
+            assert told["at_most"] <= high + 0.011
         elif told["low"] is not None:
-            shown = [r[f"rate_{when}"] for r in rows.values() if not r["hidden"]]
+            shown = [r["rate"][when] for r in rows.values() if not r["hidden"]]
             assert all(r["low"] is not None for r in shown)
 
 

@@ -57,9 +57,9 @@ def test_each_end_of_a_verdicts_interval_is_a_limit_at_the_certificates_confiden
 
 def test_a_value_on_the_wrong_side_of_a_limit_does_not_refute_it():
     near = people_of([395, 500], [1_000, 1_000])  # 0.79 against 0.8
-    assert P_RULE.judge(near, 0.8, 0.95).word == "too few data"
+    assert P_RULE.judge(near, 0.8, 0.95).word == "missed"
     gap = people_of([395, 500], [1_000, 1_000])  # 0.105 against 0.1
-    assert RATE_DIFFERENCE.judge(gap, 0.1, 0.95).word == "too few data"
+    assert RATE_DIFFERENCE.judge(gap, 0.1, 0.95).word == "missed"
     assert RATE_DIFFERENCE.judge(gap, 0.05, 0.95).word == "refuted"
 
 
@@ -67,11 +67,11 @@ def test_refuting_one_of_many_pairs_is_corrected_for_their_number():
     four = people_of([136, 200, 200, 200], [400] * 4)
     z = score_test(136, 400, 200, 400, 0.8)
     assert -norm.isf(0.05 / 12) < z < -norm.isf(0.05)
-    assert P_RULE.judge(four, 0.8, 0.95).word == "too few data"
+    assert P_RULE.judge(four, 0.8, 0.95).word == "missed"
     two = people_of([136, 200], [400] * 2)
     assert -norm.isf(0.05 / 2) > score_test(120, 400, 200, 400, 0.8)
     assert P_RULE.judge(people_of([120, 200], [400] * 2), 0.8, 0.95).word == "refuted"
-    assert P_RULE.judge(two, 0.8, 0.95).word == "too few data"
+    assert P_RULE.judge(two, 0.8, 0.95).word == "missed"
 
 
 def test_certifying_needs_every_pair_and_the_stated_level():
@@ -108,7 +108,7 @@ def test_the_limit_itself_is_kept():
     estimate = RATE_DIFFERENCE.of(people_of([400, 500], [1_000, 1_000]), confidence=0.9)
     assert estimate.low > 0
     assert judge_ceiling(estimate.high, estimate, 2_000, 0.95).word == "certified"
-    assert judge_ceiling(estimate.low, estimate, 2_000, 0.95).word == "too few data"
+    assert judge_ceiling(estimate.low, estimate, 2_000, 0.95).word == "missed"
     below = np.nextafter(estimate.low, -1)
     assert judge_ceiling(below, estimate, 2_000, 0.95).word == "refuted"
 

@@ -24,7 +24,7 @@ def run(fits: int = 500, rows: int = 3_000, p_rule: float = 0.8) -> dict[str, An
     """Fit, certify, and look at the truth."""
     truth = POPULATION.sample(TRUTH_ROWS, seed=10_000).to_pandas()
     X_truth, s_truth = truth.drop(columns=NOT_FEATURES), truth["group"].to_numpy()
-    words = {"certified": 0, "too few data": 0, "refuted": 0, "not reached": 0}
+    words = {"certified": 0, "too few data": 0, "missed": 0, "refuted": 0, "not reached": 0}
     violating = 0
     for seed in range(fits):
         people = POPULATION.sample(rows, seed=seed).to_pandas()
@@ -57,7 +57,7 @@ def show(result: dict[str, Any]) -> str:
             ["  of these, violating in the population", str(result["violating"]), f"{share:.3f}"],
             *(
                 [word, str(result[word]), f"{result[word] / result['fits']:.3f}"]
-                for word in ("too few data", "refuted", "not reached")
+                for word in ("too few data", "missed", "refuted", "not reached")
             ),
         ],
     ).text()

@@ -11,7 +11,7 @@ from fairpatch.choose.target import Requirement, Target
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.disclose import Told
 from fairpatch.measure.estimate import FEW_BEHIND, Estimate
-from fairpatch.measure.judge import Judgement, Word
+from fairpatch.measure.judge import WORDS, Judgement, Word
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate
@@ -72,11 +72,8 @@ class Certificate:
 
     @property
     def word(self) -> Word:
-        """Certified if all are; refuted if one is."""
-        words = {v.word for v in self.verdicts}
-        if "refuted" in words:
-            return "refuted"
-        return "too few data" if "too few data" in words else "certified"
+        """The worst of its verdicts: certified if all are, refuted if one is."""
+        return max((v.word for v in self.verdicts), key=WORDS.index)
 
     def __str__(self) -> str:
         return self._table().text()

@@ -104,7 +104,7 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
         if not ladder or (best.model, best.strength) != (ladder[-1].model, ladder[-1].strength):
             ladder.append(best)
     if not ladder:
-        raise TargetNotReachedError(nearest(frontier, target))
+        raise TargetNotReachedError(nearest(frontier, target), frontier, target)
     own = frontier.settled or frontier
     return [
         replace(c, bound=known, blind=blind, displacement=own.displacement(c.model, c.strength))

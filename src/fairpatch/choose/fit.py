@@ -16,6 +16,7 @@ from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learners import Game, Push
 from fairpatch.choose.pool import Pool
+from fairpatch.choose.struck import Struck, struck_lines
 from fairpatch.choose.suspicion import MOST as MOST_ASKED
 from fairpatch.choose.suspicion import check_points_right, looks_known
 from fairpatch.choose.target import Target
@@ -52,6 +53,8 @@ class Fitted:
     """In all splits together."""
     learner: Push | Game | None = None
     """How it was learned, so that it can be learned again."""
+    struck: tuple[Struck, ...] = ()
+    """The chosen card without one line each, for whoever thinks of striking one."""
 
     def fresh_rows(self, most: int | None = None) -> Rows:
         """The people who certified it, or at most so many of them."""
@@ -94,6 +97,7 @@ def fit_target(
         splits.fresh,
         splits.people,
         learner,
+        struck_lines(frontier.candidates, choice, rows),
     )
 
 

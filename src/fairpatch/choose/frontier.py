@@ -1,6 +1,6 @@
 """The frontier: every candidate with its dial, on rows that it was not trained on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -99,10 +99,15 @@ class Frontier:
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
         q = group_probabilities(rows, encoder, learned)
         rest = (f_logit, counts, q, weight, asked)
-        own = _dials(candidates, rows, ratios, weight)
+        own = dials_of(ratios, candidates.directions, rows, candidates)
         final = None
         if settled is not None:
-            final = cls(candidates, _dials(candidates, rows, settled, weight), settled, *rest)
+            final = cls(
+                candidates,
+                dials_of(settled, candidates.directions, rows, candidates),
+                settled,
+                *rest,
+            )
         return cls(candidates, own, ratios, *rest, final)
 
     def displacement(self, m: int, strength: float) -> float:
@@ -222,12 +227,13 @@ class Frontier:
         return ~np.array(beaten)
 
 
-def _dials(
-    candidates: Pool, rows: Rows, ratios: Floats, weight: Floats | None
+def dials_of(
+    ratios: Iterable[Floats], directions: Iterable[Direction], rows: Rows, candidates: Pool
 ) -> list[dict[str, Dial]]:
-    """The dial of every candidate for every feature."""
+    """The dial of every ratio for every feature, where the candidates' dials may stand."""
     groups, found = rows.s.comparable(), []
-    for r, direction in zip(ratios, candidates.directions, strict=True):
+    weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
+    for r, direction in zip(ratios, directions, strict=True):
         own = {
             name: trace(
                 r, rows.f, rows.y, codes, direction=direction, most=candidates.strongest,

@@ -16,6 +16,12 @@ FEW = 30
 class TargetNotReachedError(ValueError):
     """No patch on the frontier meets the target; the message says what could be had instead."""
 
+    def __init__(
+        self, message: str, frontier: Frontier | None = None, target: Target | None = None
+    ) -> None:
+        super().__init__(message)
+        self.frontier, self.target = frontier, target
+
 
 def nearest(frontier: Frontier, target: Target) -> str:
     """Why not, and which relaxations would do."""

@@ -19,6 +19,7 @@ from fairpatch.cli.say import note, refuse
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.metric import METRICS
+from fairpatch.report.identity import About
 
 OF_THE_DECISION = ("positive", "favourable", "cutoff", "weight", "key")
 
@@ -103,6 +104,10 @@ class Config(BaseModel):
     n_steps: int | None = Field(None, description="of the adversarial learner")
     f_trained_on: str | None = Field(
         None, description="column that is true for rows that the base model was trained on"
+    )
+    about: About = Field(
+        default_factory=About,
+        description="what the review says of the model: its name, owner, purpose, names of groups",
     )
     seed: int = 0
 
@@ -197,7 +202,12 @@ def _loaded(path: Path) -> Any:
 def _problem(found: Any) -> str:
     """What is wrong with an option, and which one was meant."""
     place = [str(part) for part in found["loc"]]
-    known: dict[str, Any] = {"target": TargetOptions, "decision": Decision, "card": CardOptions}
+    known: dict[str, Any] = {
+        "target": TargetOptions,
+        "decision": Decision,
+        "card": CardOptions,
+        "about": About,
+    }
     fields = known[place[0]].model_fields if len(place) > 1 and place[0] in known else None
     names = list(Config.model_fields if fields is None else fields)
     if found["type"] == "extra_forbidden":

@@ -30,7 +30,7 @@ def run(
     from fairpatch.patch import edit, load, save
     from fairpatch.patch.strict import dumps_safely
     from fairpatch.patch.whole import write_whole
-    from fairpatch.report.summary import certificate_data
+    from fairpatch.report.verdict_section import certificate_section
 
     if not (strike or points or code or patch):
         refuse("there is nothing to edit: give --strike, --points, --code or --patch")
@@ -53,7 +53,8 @@ def run(
         sys.exit(NOT_MET)
     save(found.patch, out)
     judged = out.with_suffix(".certificate.json")
-    write_whole(judged, dumps_safely(certificate_data(certificate)))
+    told = certificate_section(certificate)
+    write_whole(judged, dumps_safely(None if told is None else told.model_dump(mode="json")))
     note(str(found.patch))
     note(str(certificate))
     say(f"wrote {out} and {judged}")

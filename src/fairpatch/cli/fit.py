@@ -1,6 +1,8 @@
 """Learn, choose and certify a patch for the target; write it with its review into a folder."""
 
+import shlex
 import sys
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,8 +32,11 @@ from fairpatch.cli.people import table_of
 from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, refuse, say, say_json
 
 if TYPE_CHECKING:
+    from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.cli.config import Config
     from fairpatch.commod import Commod
+    from fairpatch.patch import Patch
+    from fairpatch.report.identity import About
     from fairpatch.report.review import Review
 
 MOST = 50_000
@@ -126,12 +131,15 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
             _fit(g, table, options)
         except TargetNotReachedError as error:
             complain(str(error))
+            _refuse(error, options, out)
             return NOT_MET, {"met": False, "why": str(error)}
-        review = _review(g, options)
+        patch = with_model_hash(g.patch_, options.model)
+        review = _review(g, patch, options, out)
     out.mkdir(parents=True, exist_ok=True)
-    for sealed in (run_folder.MANIFEST, SIGNATURE, SIGNER):  # unfinished until it is sealed again
+    refused = ("refused.html", "refused.json")  # of an earlier try
+    for sealed in (run_folder.MANIFEST, SIGNATURE, SIGNER, *refused):  # unfinished until sealed
         (out / sealed).unlink(missing_ok=True)
-    save(with_model_hash(g.patch_, options.model), out / "patch.json")
+    save(patch, out / "patch.json")
     save_frontier(g.frontier_, out / "frontier.json")
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
     review.to_html(out / "review.html")
@@ -155,14 +163,41 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     return (REFUTED if word == "refuted" else MET), summary
 
 
-def _review(g: "Commod", options: "Config") -> "Review":
+def _review(g: "Commod", patch: "Patch", options: "Config", out: Path) -> "Review":
     """Reviewed on rows that certified it: neither learned from nor chosen on."""
     from fairpatch._progress import tell
+    from fairpatch.patched import PatchedModel
     from fairpatch.report.review import review_rows
 
     tell("reviewing", 0.0)
     fresh = g.fitted_.fresh_rows(MOST if options.decision.key else None)
-    return review_rows(g.patched_, fresh, fitted=g.fitted_, exclude=g.exclude, refits=0)
+    model = PatchedModel(g.base_, patch, g.patched_.classes)
+    about = about_run(options, out)
+    return review_rows(model, fresh, fitted=g.fitted_, exclude=g.exclude, about=about)
+
+
+def about_run(options: "Config", out: Path) -> "About":
+    """What the user said of the model, with the day, the run and how to repeat it."""
+    said = {
+        "date": options.about.date or date.today().isoformat(),
+        "run": options.about.run or str(out),
+        "command": options.about.command or f"fairpatch reproduce {shlex.quote(str(out))}",
+        "data": options.about.data or options.data,
+    }
+    return options.about.model_copy(update=said)
+
+
+def _refuse(error: "TargetNotReachedError", options: "Config", out: Path) -> None:
+    """A refused target leaves a record, too."""
+    from fairpatch.report.refusal import Refusal
+
+    if error.frontier is None:
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    record = Refusal.of(error, about_run(options, out))
+    page = record.to_html(out / "refused.html")
+    record.to_json(out / "refused.json")
+    note(f"wrote {page} and {out / 'refused.json'}: what was asked, tried, and nearest")
 
 
 def _fit(g: "Commod", table: Any, options: "Config") -> None:

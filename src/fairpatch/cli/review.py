@@ -1,16 +1,20 @@
 """Review a run's patch on other rows, best those that nothing else has seen."""
 
-import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fairpatch.cli.fit import about_run
 from fairpatch.cli.options import Data, IfUnlike, PublicKey, ShowSmallCounts, TrustModel
 from fairpatch.cli.people import frame_of, heed, patched_model
 from fairpatch.cli.run_folder import checked, options_of
 from fairpatch.cli.say import say
 from fairpatch.cli.signature import who_signed
+
+MOST_BYTES = 20_000_000
+"""Of an earlier review's data."""
 
 
 def run(
@@ -25,22 +29,36 @@ def run(
     """Write a review pack: the page, and beside it its data and model card."""
     from fairpatch.choose.target import Target
     from fairpatch.patch import load
+    from fairpatch.patch.strict import read_strictly
+    from fairpatch.report.identity import history_of
     from fairpatch.report.review import review_rows
+    from fairpatch.report.signed import Signed
+    from fairpatch.report.verdict_section import Certified
 
-    patch, certificate = checked(folder, "patch.json", "certificate.json")
+    patch, certificate, earlier = checked(folder, "patch.json", "certificate.json", "review.json")
     options = options_of(folder, data=data, trust_model=trust_model)
     signed = who_signed(folder, key)
     model = patched_model(options, load(patch))
     rows = model.rows(frame_of(options), options.label, options.sensitive)
     heed(model.compare_scored(rows.X, rows.f), if_unlike)
     target = Target(**options.target.model_dump())
+    # the certificate is the run's: these rows may have been looked at before
+    judged = read_strictly(certificate, "a certificate")
+    about = about_run(options, folder).model_copy(
+        update={"command": f"fairpatch review {shlex.quote(str(folder))}", "data": options.data}
+    )
     found = review_rows(
         model, rows, target=target, exclude=options.exclude, refits=0,
-        show_small_counts=show_small_counts,
+        show_small_counts=show_small_counts, about=about,
+        judged=None if judged is None else Certified.model_validate(judged),
     )  # fmt: skip
-    # the certificate is the run's: these rows may have been looked at before
-    found.summary["certificate"] = json.loads(certificate.read_text(encoding="utf-8"))
-    found.summary["signed"] = signed
+    last = next((p for p in (out.with_suffix(".json"), earlier) if p.is_file()), None)
+    past = None if last is None else read_strictly(last, "a review", MOST_BYTES)
+    identity = found.summary.identity
+    found = found.but(
+        signed=None if signed is None else Signed(**signed),
+        identity=identity.model_copy(update={"earlier": history_of(past, model.patch)}),
+    )
     found.to_html(out)
     found.to_json(out.with_suffix(".json"))
     found.to_model_card(out.with_suffix(".md"))

@@ -27,6 +27,8 @@ class Stability:
     """Of the refits, in how many a row changes."""
     changed: Bools
     """Which rows the patch itself changes."""
+    sets: Bools
+    """Which rows each refit changes: (refits, rows)."""
 
     @property
     def of_changed(self) -> float:
@@ -47,7 +49,7 @@ def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 
     patch, f_logit = model.patch, rows.f
     approved = f_logit > 0
     changed = patch.decide(rows.X, f_logit) != approved
-    share = np.zeros(len(rows))
+    sets = np.zeros((refits, len(rows)), bool)
     strata = [np.flatnonzero(rows.s.strata == v) for v in np.unique(rows.s.strata)]
     again = _card if patch.card is not None else _game
     for k in range(refits):
@@ -57,8 +59,8 @@ def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 
         ratio = again(patch, rows, drawn, fitted, k)
         may = (f_logit != 0) & ~untouched(patch.direction, approved)
         first = np.argsort(np.where(may, ratio, np.inf), kind="stable")
-        share[first[: changed.sum()]] += 1 / refits  # the lowest ratios change first
-    return Stability(refits, share, changed)
+        sets[k, first[: changed.sum()]] = True  # the lowest ratios change first
+    return Stability(refits, sets.mean(0), changed, sets)
 
 
 def _card(patch: Patch, rows: Rows, drawn: Any, fitted: Fitted, _: int) -> Floats:

@@ -1,4 +1,6 @@
-"""Judging a limit from counts: certified, refuted, or too few data (METHOD section 9).
+"""Judging a limit from counts: certified, missed, refuted, or too few data (METHOD section 9).
+
+Missed is a measured value that does not keep the limit, where chance alone might have done it.
 
 ratio >= tau      score test of p_i - tau p_j <= 0 for every ordered pair of groups; all must be
 rejected, so no correction is needed (intersection-union)
@@ -11,7 +13,7 @@ anything else     one-sided limits of its interval
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.stats import norm
@@ -19,7 +21,9 @@ from scipy.stats import norm
 from fairpatch._arrays import Floats
 from fairpatch.measure.estimate import Estimate
 
-Word = Literal["certified", "refuted", "too few data"]
+Word = Literal["certified", "too few data", "missed", "refuted"]
+WORDS: tuple[Word, ...] = get_args(Word)
+"""From the best to the worst."""
 POWER = 0.8
 
 
@@ -57,7 +61,7 @@ def judge_ratio(
     needed = None
     if (z > 0).all():
         needed = int(np.ceil(people * ((enough + norm.ppf(POWER)) / z.min()) ** 2))
-    return Judgement("too few data", estimate, people, needed)
+    return Judgement(_open(estimate.value >= tau), estimate, people, needed)
 
 
 def judge_gaps(
@@ -90,7 +94,7 @@ def judge_gaps(
     needed = None
     if worst > 0:
         needed = int(np.ceil(people * ((enough + norm.ppf(POWER)) / worst) ** 2))
-    return Judgement("too few data", estimate, people, needed)
+    return Judgement(_open(estimate.value <= limit), estimate, people, needed)
 
 
 def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: float) -> Judgement:
@@ -106,7 +110,12 @@ def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: flo
     if room > 0:
         longer = 1 + norm.ppf(POWER) / norm.isf(1 - confidence)
         needed = int(np.ceil(people * (longer * (estimate.high - estimate.value) / room) ** 2))
-    return Judgement("too few data", estimate, people, needed)
+    return Judgement(_open(estimate.value <= limit), estimate, people, needed)
+
+
+def _open(kept: bool) -> Word:
+    """Neither shown to hold nor shown not to: what is measured keeps the limit, or misses it."""
+    return "too few data" if kept else "missed"
 
 
 def score_test(k1: float, n1: float, k2: float, n2: float, tau: float) -> float:

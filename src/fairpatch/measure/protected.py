@@ -30,6 +30,8 @@ EVERYBODY: Margin = ()
 _NOBODY = Told(0, None)
 _WORTH_OF_ALL = 0.1
 """Totals are told more coarsely before groups are: it is the groups that are compared."""
+_WORTH_OF_DEAR = 10.0
+"""And errors and outcomes before who is approved and who changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +80,29 @@ class Protected:
         method: intervals.Method = "wilson",
     ) -> Estimate:
         """A rate of a group, or over everybody."""
-        k = self.number(rate.hits & rate.among, *margin, group=group)
-        n = self.number(rate.among, *margin, group=group)
+        k, n = self._behind(rate, *margin, group=group)
         if k.exact and n.exact:
             hits, among = (own[group] for own in rate.per_group(self.by(*margin)))
             found = share(float(hits), float(among), rate.nobody, confidence, method)
             return found if self.whole or not self._weighted else _two_digits(found)
         if n.high is None or k.high is None or self._weighted:
             return Estimate(None, reason=FEW_BEHIND)
+        return Estimate.somewhere(*self._ends(rate, *margin, group=group))
+
+    def _behind(self, rate: Rate, *margin: str, group: int) -> tuple[Told, Told]:
+        """What is told of a rate's hits, and of those they are among."""
+        cells = (rate.hits & rate.among, rate.among)
+        hits, among = (self.number(own, *margin, group=group) for own in cells)
+        return hits, among
+
+    def _ends(self, rate: Rate, *margin: str, group: int) -> tuple[float, float]:
+        """What follows for a rate from what is told of its counts."""
+        k, n = self._behind(rate, *margin, group=group)
+        if n.high is None or k.high is None or self._weighted:
+            told = self.rate(rate, *margin, group=group).ends
+            return told or (0.0, 1.0)
         low = k.low / n.high if n.high else 0.0
-        return Estimate.somewhere(low, min(1.0, k.high / n.low if n.low else 1.0))
+        return low, min(1.0, k.high / n.low if n.low else 1.0)
 
     @cached_property
     def _weighted(self) -> bool:
@@ -119,13 +134,14 @@ class Protected:
         )
         if margin in self.withheld:
             return Estimate(None, reason=FEW_BEHIND)
-        rates = [
-            [self.rate(make(model), *margin, group=i) for i in groups] for make in metric.rates
-        ]
-        if exact.value is None or all(r.low is not None for each in rates for r in each):
+        made = [make(model) for make in metric.rates]
+        found = [self.rate(rate, *margin, group=i) for rate in made for i in groups]
+        if exact.value is None or all(r.low is not None for r in found):
             # without an interval, a rate is not told to the last digit, and no metric of it is
             return exact
-        ends = [metric.between([r.ends or (0.0, 1.0) for r in each]) for each in rates]
+        ends = [
+            metric.between([self._ends(rate, *margin, group=i) for i in groups]) for rate in made
+        ]
         return Estimate.somewhere(sum(low for low, _ in ends), sum(high for _, high in ends))
 
 
@@ -156,6 +172,8 @@ def protect(
     *,
     of_everybody: Sequence[Rate] = (),
     crossed: bool = False,
+    of_crossing: Sequence[Rate] | None = None,
+    dear: Sequence[Rate] = (),
     places: Sequence[Places] = (),
     show_small: bool = False,
 ) -> Protected:
@@ -169,13 +187,19 @@ def protect(
     crossed : whether a crossing of all features is among the margins, so that who knows it knows
         how the features hang together; otherwise each feature is a table of its own, with the same
         people.
+    of_crossing : rates that are shown for the groups of the crossing; all of them unless said.
+    dear : rates whose counts are the last to be told more coarsely.
     places : divisions of the people of whom it is shown how many change in each place.
     show_small : protect nothing.
     """
     blocks = [counts] if crossed else [counts.by(*margin) for margin in margins or [()]]
     blocks += [place.counts for place in places]
     first = len(blocks) - len(places)
-    tables = [_Shown(margin, 0 if crossed else i, tuple(rates)) for i, margin in enumerate(margins)]
+    of_both = rates if of_crossing is None else of_crossing
+    tables = [
+        _Shown(margin, 0 if crossed else i, tuple(rates if len(margin) < 2 else of_both))
+        for i, margin in enumerate(margins)
+    ]
     tables += [
         _Shown((place.name,), first + i, (changed_rate(),)) for i, place in enumerate(places)
     ]
@@ -184,10 +208,10 @@ def protect(
     told, few = _exactly(blocks, tables)
     if few and not show_small:
         try:
-            program, secrets = _program(blocks, tables, places, margins)
+            program, secrets = _program(blocks, tables, places, margins, frozenset(_masks(dear)))
             program.protect(secrets)
         except TooManyCellsError:
-            return _less(counts, rates, margins, of_everybody, crossed, places)
+            return _less(counts, rates, margins, of_everybody, crossed, of_crossing, dear, places)
         told = program.told
     return Protected(counts, told, show_small, _by=own)
 
@@ -215,21 +239,26 @@ def _less(
     margins: Sequence[Margin],
     of_everybody: Sequence[Rate],
     crossed: bool,
+    of_crossing: Sequence[Rate] | None,
+    dear: Sequence[Rate],
     places: Sequence[Places],
 ) -> Protected:
     """Where all of it cannot be protected in time: without the places, without the crossing."""
     if places:
-        found = protect(counts, rates, margins, of_everybody=of_everybody, crossed=crossed)
+        found = protect(
+            counts, rates, margins, of_everybody=of_everybody, crossed=crossed,
+            of_crossing=of_crossing, dear=dear,
+        )  # fmt: skip
         gone = {(place.name,) for place in places}
         own: dict[Margin, Counts] = {(place.name,): place.counts for place in places}
         return replace(found, withheld=found.withheld | gone, _by={**found._by, **own})
     if crossed:
         rest = [margin for margin in margins if len(margin) == 1]
-        found = protect(counts, rates, rest, of_everybody=of_everybody)
+        found = protect(counts, rates, rest, of_everybody=of_everybody, dear=dear)
         return replace(found, withheld=found.withheld | (set(margins) - set(rest)))
     if not margins:
         return Protected(counts, {})
-    found = protect(counts, rates, [], of_everybody=of_everybody)
+    found = protect(counts, rates, [], of_everybody=of_everybody, dear=dear)
     return replace(found, withheld=frozenset(margins))
 
 
@@ -238,6 +267,7 @@ def _program(
     tables: Sequence[_Shown],
     places: Sequence[Places],
     margins: Sequence[Margin],
+    dear: frozenset[bytes],
 ) -> tuple[Program[Name], list[Secret]]:
     """The integer program of what is published: its counts, and the secrets among them."""
     # moves and labels that nobody at all has are known not to be
@@ -263,7 +293,8 @@ def _program(
         if not small:
             worth = _WORTH_OF_ALL if margin == EVERYBODY else 1.0
             for key, mask in _masks(rates).items():
-                program.publish((margin, group, key), spread(block, members, mask), worth)
+                own_worth = worth * (_WORTH_OF_DEAR if key in dear else 1.0)
+                program.publish((margin, group, key), spread(block, members, mask), own_worth)
         for mask in _secret_masks(rates):
             own = spread(block, members, mask)
             if not own.any():

@@ -1,6 +1,6 @@
 """What a certificate and a review publish of the same people: one list, so protected alike."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -9,14 +9,19 @@ from fairpatch.measure.counts import UNKNOWN, Counts
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.protected import Places, Protected, protect
 from fairpatch.measure.rates import (
+    Model,
     Rate,
     changed_rate,
     correct_rate,
     demoted_rate,
+    false_positive_rate,
     promoted_rate,
     selection_rate,
+    true_positive_rate,
 )
 
+MOST_CROSSED = 40
+"""Groups of a crossing of all features, at most: of more, hardly one could be shown."""
 MOVES = {
     "promoted": (0, 1),
     "demoted": (1, 0),
@@ -47,21 +52,25 @@ def reviewed(
     places: Sequence[Places] = (),
     show_small: bool = False,
 ) -> Protected:
-    """The groups of each feature before and after, what becomes of everybody, and where."""
+    """The groups of each feature and of their crossing before and after, and where changes lie."""
     compared = dict.fromkeys([P_RULE, *metrics])
-    own = [promoted_rate(), demoted_rate(), selection_rate("f"), selection_rate("g")]
-    own += [rate(model) for metric in compared for rate in metric.rates for model in ("f", "g")]
+    made: list[Callable[[Model], Rate]] = [selection_rate, correct_rate]
+    made += [true_positive_rate, false_positive_rate]
+    made += [rate for metric in compared for rate in metric.rates]
+    models: tuple[Model, ...] = ("f", "g")
+    own = [promoted_rate(), demoted_rate(), *(outcome(name) for name in MOVES)]
+    own += [rate(model) for rate in dict.fromkeys(made) for model in models]
+    who = [selection_rate("f"), selection_rate("g"), promoted_rate(), demoted_rate()]
+    crossed = len(counts.features) > 1 and len(counts.groups) <= MOST_CROSSED
+    margins = [(feature,) for feature in counts.features]
     return protect(
         counts,
         own,
-        [(feature,) for feature in counts.features],
-        of_everybody=[
-            changed_rate(),
-            correct_rate("f"),
-            correct_rate("g"),
-            *(move(name) for name in MOVES),
-            *(outcome(name) for name in MOVES),
-        ],
+        [*margins, counts.features] if crossed else margins,
+        of_everybody=[changed_rate(), *(move(name) for name in MOVES)],
+        crossed=crossed,
+        of_crossing=who,
+        dear=[*who, changed_rate()],
         places=places,
         show_small=show_small,
     )

@@ -13,7 +13,12 @@ from fairpatch.patch.whole import write_whole
 
 def save(patch: Patch, path: str | Path) -> Path:
     """Write the patch as readable JSON."""
-    return write_whole(path, without_marks(patch.model_dump_json(indent=2)))
+    return write_whole(path, text_of(patch))
+
+
+def text_of(patch: Patch) -> str:
+    """What its file holds."""
+    return without_marks(patch.model_dump_json(indent=2))
 
 
 def load(path: str | Path) -> Patch:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairpatch._arrays import Floats
-from fairpatch.report.pictures import AFTER, BEFORE, DOWN, UP, figure, literal
+from fairpatch.report.pictures import AFTER, UP, figure, literal
 
 
 @dataclass(eq=False)
@@ -84,66 +84,6 @@ class SegmentsDisplay:
 
 
 @dataclass(eq=False)
-class ScoresDisplay:
-    """The patched against the base model's probabilities, in bins; small bins are blank."""
-
-    people: Floats
-    """(bins of g, bins of f); NaN where too few."""
-    cutoff: float = 0.5
-    ax_: Any = None
-
-    def plot(self, ax: Any = None) -> "ScoresDisplay":
-        """A grid of grey, the diagonal, and the cut-off."""
-        if ax is None:
-            _, ax = figure(4.6, 3.9)
-        edges = np.linspace(0, 1, len(self.people) + 1)
-        mesh = ax.pcolormesh(edges, edges, self.people, cmap="Greys", vmin=0)
-        ax.figure.colorbar(mesh, ax=ax, label="people")
-        ax.plot([0, 1], [0, 1], "--", color=UP, linewidth=1)
-        ax.axhline(self.cutoff, color=AFTER, linewidth=0.8)
-        ax.axvline(self.cutoff, color=AFTER, linewidth=0.8)
-        ax.set(xlabel="base model's probability", ylabel="patched probability")
-        ax.set_aspect("equal")
-        self.ax_ = ax
-        return self
-
-
-@dataclass(eq=False)
-class ChangesDisplay:
-    """Share of each group that is promoted and demoted."""
-
-    groups: Sequence[str]
-    promoted: Sequence[float | None]
-    demoted: Sequence[float | None]
-    """None where too few people to show."""
-    ax_: Any = None
-
-    def plot(self, ax: Any = None) -> "ChangesDisplay":
-        """Promotions to the right, demotions to the left."""
-        if ax is None:
-            _, ax = figure(6.4, 0.8 + 0.42 * max(len(self.groups), 1))
-        place = np.arange(len(self.groups))
-        up = np.array([np.nan if v is None else v for v in self.promoted], np.float64)
-        down = np.array([np.nan if v is None else v for v in self.demoted], np.float64)
-        ax.barh(place, np.nan_to_num(up), color=UP, height=0.6, label="promoted")
-        ax.barh(place, -np.nan_to_num(down), color=DOWN, height=0.6, label="demoted", hatch="//",
-                edgecolor="white")  # fmt: skip
-        for p, u, d in zip(place, up, down, strict=True):
-            if np.isnan(u) or np.isnan(d):
-                ax.text(0, p, " too few to show", va="center", fontsize=8)
-        ax.axvline(0, color="0.2", linewidth=0.8)
-        ax.set_yticks(place, [literal(g) for g in self.groups])
-        ax.invert_yaxis()
-        ax.xaxis.set_major_formatter(lambda v, _: f"{abs(v):.0%}")
-        widest = max([0.01, *np.nan_to_num(up), *np.nan_to_num(down)]) * 1.15
-        ax.set_xlim(-widest if np.nansum(down) > 0 else -0.05 * widest, widest)
-        ax.set_xlabel("share of the group")
-        ax.legend(frameon=False, loc="best")
-        self.ax_ = ax
-        return self
-
-
-@dataclass(eq=False)
 class DialDisplay:
     """What is asked, accuracy and changes over the patch's strength."""
 
@@ -174,49 +114,5 @@ class DialDisplay:
         highest = max([1.0, *(np.nanmax(v, initial=0.0) for v in self.metrics.values())])
         ax.set(xlabel="strength (0 is the base model)", ylim=(0, 1.02 * highest))
         ax.legend(frameon=False, fontsize=8)
-        self.ax_ = ax
-        return self
-
-
-@dataclass(eq=False)
-class RatesDisplay:
-    """Rate of the favourable decision of each group before and after."""
-
-    groups: Sequence[str]
-    before: Sequence[tuple[float, float]]
-    after: Sequence[tuple[float, float]]
-    """What each lies between: two equal numbers where it is told."""
-    of: str = "decision 1"
-    """What people call the favourable decision."""
-    ax_: Any = None
-
-    def plot(self, ax: Any = None) -> "RatesDisplay":
-        """An arrow a group."""
-        if ax is None:
-            _, ax = figure(6.4, 0.8 + 0.42 * max(len(self.groups), 1))
-        place = np.arange(len(self.groups))
-        before, after = (
-            np.array(own, np.float64).reshape(-1, 2) for own in (self.before, self.after)
-        )
-        for p, b, a in zip(place, before, after, strict=True):
-            if b[0] == b[1] and a[0] == a[1]:
-                ax.annotate(
-                    "", (a[0], p), (b[0], p), arrowprops={"arrowstyle": "->", "color": "0.4"}
-                )
-        for ends, colour, marker, shift, label in (
-            (before, BEFORE, "o", -0.12, "before"),
-            (after, AFTER, "D", 0.12, "after"),
-        ):
-            told = ends[:, 0] == ends[:, 1]
-            ax.scatter(ends[told, 0], place[told], color=colour, marker=marker, edgecolor="0.3",
-                       label=label, zorder=3)  # fmt: skip
-            # no more is told than what it lies between
-            ax.hlines(place[~told] + shift, *ends[~told].T, color=colour, linewidth=4)
-        ax.set_yticks(place, [literal(g) for g in self.groups])
-        ax.set_ylim(len(self.groups) - 0.5, -0.5)
-        ax.set_xlim(0, max([0.05, *before.ravel(), *after.ravel()]) * 1.12)
-        ax.xaxis.set_major_formatter(lambda v, _: f"{v:.0%}")
-        ax.set_xlabel(f"rate of {literal(self.of)}")
-        ax.legend(frameon=False, loc="center left")
         self.ax_ = ax
         return self

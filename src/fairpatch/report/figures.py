@@ -1,12 +1,92 @@
-"""Estimates as plain data, with no more digits than they may have."""
+"""What the figures of a review are: typed, so that page, JSON, card and notebook say the same."""
 
 from typing import Any
 
-from fairpatch.measure.estimate import Estimate
+import numpy as np
+from pydantic import ConfigDict
+
+from fairpatch._arrays import Floats
+from fairpatch.measure.disclose import Told
+from fairpatch.measure.estimate import FEW_BEHIND, Estimate
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.patch.parts import Part
 
 
-def figure_data(estimate: Estimate, digits: int = 6) -> dict[str, Any]:
-    """Value, limits, what it lies between if no more may be told, and why there is none."""
+class Shown(Part):
+    """Something that a review tells; every field says what it is, and the schema with it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Range(Shown):
+    """A count of which no more is told than what it lies between."""
+
+    at_least: int
+    """No fewer than this."""
+    at_most: int | None
+    """No more than this; null where it is not told at all."""
+
+
+Count = int | Range
+"""How many people: a number, or what it lies between."""
+
+
+class Figure(Shown):
+    """A rate, a ratio or a gap, with as many digits as may be told."""
+
+    value: float | None
+    """The value; null where it is told by at_least and at_most, or not at all."""
+    low: float | None
+    """The lower end of its interval, at 95 % unless said."""
+    high: float | None
+    """The upper end of its interval."""
+    at_least: float | None
+    """The value is no lower, where no more may be told."""
+    at_most: float | None
+    """The value is no higher, where no more may be told."""
+    reason: str | None
+    """Why there is no value."""
+    groups: str
+    """The groups that a comparison hangs on, in words: lowest against highest."""
+
+    @property
+    def middle(self) -> float | None:
+        """About where it is."""
+        if self.value is not None or self.at_least is None or self.at_most is None:
+            return self.value
+        return (self.at_least + self.at_most) / 2
+
+
+class Words(Shown):
+    """What the user calls the decisions and the outcomes."""
+
+    favoured: str
+    """The favourable decision, as tables have it."""
+    good_outcome: str
+    """The outcome that goes with it."""
+    approved: str
+    """What somebody is who has the favourable decision."""
+    denied: str
+    """What somebody is who has the other one."""
+
+
+def in_words(people: Count) -> str:
+    """A count as people read it: a wide one by its middle, where its ends are close together."""
+    if isinstance(people, int):
+        return f"{people:,}"
+    low, high = people.at_least, people.at_most
+    if high is not None and low and high - low < 0.05 * high:
+        return f"about {(low + high + 1) // 2:,}"
+    return str(Told(low, high))
+
+
+def count(told: Told) -> Count:
+    """What is told of a count, as data."""
+    return told.low if told.exact else Range(at_least=told.low, at_most=told.high)
+
+
+def figure(estimate: Estimate, digits: int = 6) -> Figure:
+    """An estimate as data."""
     at_least, at_most = estimate.within or (None, None)
     numbers = {
         "value": estimate.value,
@@ -15,8 +95,56 @@ def figure_data(estimate: Estimate, digits: int = 6) -> dict[str, Any]:
         "at_least": at_least,
         "at_most": at_most,
     }
+    rounded = {k: None if v is None else round(v, digits) for k, v in numbers.items()}
+    return Figure(**rounded, reason=estimate.reason, groups=estimate.groups)
+
+
+NOT_TOLD = figure(Estimate(None, reason=FEW_BEHIND))
+
+
+class Tens(Shown):
+    """Counts by the full ten that they lie in: for what is told beside the protected table.
+
+    Whoever knows a person's columns knows which line moves them, or at which strength they change;
+    a count that steps by one there would tell their group and outcome. Tens do not.
+    """
+
+    exact: bool = False
+    """Whether small counts are shown as they are."""
+    sized: bool = False
+    """Whether it is told elsewhere how many people each group has."""
+
+    def count(self, people: float) -> Count:
+        """How many, by the ten."""
+        whole = round(people)
+        if self.exact:
+            return whole
+        low = whole // MIN_PEOPLE * MIN_PEOPLE
+        return Range(at_least=low, at_most=low + MIN_PEOPLE - 1)
+
+    def ends(self, hits: float, among: float, *, known: bool = False) -> tuple[float, float]:
+        """What a share lies between; ``known`` where it is no secret how many it is among."""
+        if self.exact:
+            own = hits / among if among else 0.0
+            return own, own
+        k, n = (x // MIN_PEOPLE * MIN_PEOPLE for x in (round(hits), round(among)))
+        if not n:
+            return 0.0, 1.0
+        if known:
+            return k / among, min(1.0, (k + MIN_PEOPLE - 1) / among)
+        return k / (n + MIN_PEOPLE - 1), min(1.0, (k + MIN_PEOPLE - 1) / n)
+
+    def share(self, hits: float, among: float) -> Figure:
+        """A share of people, as much of it as tens tell."""
+        if among < (1 if self.exact else MIN_PEOPLE):
+            return NOT_TOLD
+        return figure(Estimate.somewhere(*self.ends(hits, among)))
+
+
+def bands(ends: Floats, highest: float = 1.0) -> dict[str, list[Any]]:
+    """Both ends of a line to two digits, outwards; (steps, 2)."""
+    low, high = np.floor(ends[:, 0] * 100 + 1e-9) / 100, np.ceil(ends[:, 1] * 100 - 1e-9) / 100
+    both = {"at_least": np.maximum(low, 0.0), "at_most": np.minimum(high, highest)}
     return {
-        **{k: None if v is None else round(v, digits) for k, v in numbers.items()},
-        "reason": estimate.reason,
-        "groups": estimate.groups,
+        k: [None if np.isnan(v) else round(float(v), 2) for v in own] for k, own in both.items()
     }

@@ -1,58 +1,142 @@
-"""The groups before and after: sizes, rates, changes, and how the moved people turned out."""
+"""The groups before and after: sizes, rates, errors, changes, and how the moved turned out."""
 
-from typing import Any
+from collections.abc import Callable
 
 from fairpatch.measure.estimate import FEW_BEHIND, Estimate
 from fairpatch.measure.protected import Protected
-from fairpatch.measure.rates import demoted_rate, promoted_rate, selection_rate
+from fairpatch.measure.rates import (
+    Model,
+    Rate,
+    correct_rate,
+    demoted_rate,
+    false_positive_rate,
+    promoted_rate,
+    selection_rate,
+    true_positive_rate,
+)
 from fairpatch.measure.reviewed import MOVES, move, outcome
-from fairpatch.report.figures import figure_data
+from fairpatch.report.figures import Count, Figure, Shown, count, figure
+
+COMPARED: dict[str, Callable[[Model], Rate]] = {
+    "rate": selection_rate,
+    "accuracy": correct_rate,
+    "good_approved": true_positive_rate,
+    "bad_approved": false_positive_rate,
+}
 
 
-def group_section(table: Protected, feature: str) -> dict[str, Any]:
-    """By group: sizes, rates and changes; then what becomes of everybody."""
-    names = table.by(feature).group_names
-    hidden = table.hidden(feature)
+class Pair(Shown):
+    """A figure before the patch and after it."""
+
+    before: Figure
+    """Of the base model."""
+    after: Figure
+    """Of the patched model."""
+
+
+class GroupRow(Shown):
+    """One group; where it is hidden, its name is all that is told."""
+
+    group: str
+    """Its name."""
+    hidden: bool
+    """Whether it has too few people to be shown."""
+    unknown: bool = False
+    """Whether these are the people whose feature is missing."""
+    people: Count | None = None
+    """How many there are."""
+    rate: Pair | None = None
+    """Share with the favourable decision."""
+    impact_ratio: Pair | None = None
+    """That share over the highest group's."""
+    accuracy: Pair | None = None
+    """Share of decisions that equal the outcome."""
+    good_approved: Pair | None = None
+    """Of those with the good outcome, the share with the favourable decision."""
+    bad_approved: Pair | None = None
+    """Of those without it, the same share."""
+    promoted: Count | None = None
+    """How many get the favourable decision by the patch."""
+    demoted: Count | None = None
+    """How many lose it."""
+    outcomes: dict[str, Figure] | None = None
+    """Share with the good outcome of those promoted, demoted, left approved and left denied."""
+
+
+class Groups(Shown):
+    """The groups of one feature, or of a crossing of several."""
+
+    features: list[str]
+    """Whose groups they are."""
+    rows: list[GroupRow]
+    """One a group."""
+    withheld: bool
+    """Whether there are too many cells to be protected, so that no group is shown."""
+
+
+class Swap(Shown):
+    """People of whom the same becomes, and how they turned out."""
+
+    what: str
+    """Promoted, demoted, left approved or left denied."""
+    people: Count
+    """How many."""
+    outcome_rate: Figure
+    """Share of them with the good outcome."""
+
+
+def group_section(table: Protected, *features: str) -> Groups:
+    """By group: sizes, rates, errors, changes and outcomes."""
+    own = table.by(*features)
+    hidden, compared = table.hidden(*features), table.compared(*features)
     rates = {
-        when: [table.rate(rate, feature, group=i) for i in range(len(names))]
-        for when, rate in (("before", selection_rate("f")), ("after", selection_rate("g")))
+        (name, model): [table.rate(make(model), *features, group=i) for i in range(len(own.groups))]
+        for name, make in COMPARED.items()
+        for model in ("f", "g")
     }
-    compared = table.compared(feature)
-    found: list[dict[str, Any]] = []
-    for i, name in enumerate(names):
+    rows = []
+    for i, name in enumerate(own.group_names):
+        unknown = None in own.groups[i]
         if hidden[i]:
-            found.append({"group": name, "hidden": True})
+            rows.append(GroupRow(group=name, hidden=True, unknown=unknown))
             continue
-        moved = {
-            word: table.number(rate.hits, feature, group=i)
-            for word, rate in (("promoted", promoted_rate()), ("demoted", demoted_rate()))
-        }
-        found.append(
-            {
-                "group": name,
-                "hidden": False,
-                "people": table.people(feature, group=i).data,
-                **{f"rate_{when}": figure_data(own[i]) for when, own in rates.items()},
-                **{
-                    f"impact_ratio_{when}": figure_data(_impact(own[i], [own[j] for j in compared]))
-                    for when, own in rates.items()
+        told = {k: _pair(rates[k, "f"][i], rates[k, "g"][i]) for k in COMPARED}
+        impact = [
+            _impact(rates["rate", model][i], [rates["rate", model][j] for j in compared])
+            for model in ("f", "g")
+        ]
+        rows.append(
+            GroupRow(
+                group=name,
+                hidden=False,
+                unknown=unknown,
+                people=count(table.people(*features, group=i)),
+                **told,
+                impact_ratio=_pair(*impact),
+                promoted=count(table.number(promoted_rate().hits, *features, group=i)),
+                demoted=count(table.number(demoted_rate().hits, *features, group=i)),
+                outcomes={
+                    what: figure(table.rate(outcome(what), *features, group=i)) for what in MOVES
                 },
-                **{word: told.data for word, told in moved.items()},
-            }
+            )
         )
-    return {"rows": found}
+    return Groups(features=list(features), rows=rows, withheld=features in table.withheld)
 
 
-def swap_section(table: Protected) -> list[dict[str, Any]]:
+def swap_section(table: Protected) -> list[Swap]:
     """Who comes in, who goes out and who stays, and how they turned out."""
     return [
-        {
-            "what": what,
-            "people": table.number(move(what).hits).data,
-            "outcome_rate": figure_data(table.rate(outcome(what))),
-        }
+        Swap(
+            what=what,
+            people=count(table.number(move(what).hits)),
+            outcome_rate=figure(table.rate(outcome(what))),
+        )
         for what in MOVES
     ]
+
+
+def _pair(before: Estimate, after: Estimate) -> Pair:
+    return Pair(before=figure(before), after=figure(after))
 
 
 def _impact(own: Estimate, compared: list[Estimate]) -> Estimate:

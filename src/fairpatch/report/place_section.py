@@ -19,10 +19,49 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.protected import Places, Protected
 from fairpatch.measure.rates import changed_rate
 from fairpatch.patch import Patch
-from fairpatch.report.figures import figure_data
+from fairpatch.report.figures import Count, Figure, Shown, count, figure
 
 PLACE = "\x1f"
 """Begins the name of a division into places: no sensitive feature is called so."""
+
+
+class Place(Shown):
+    """People of whom some conditions hold."""
+
+    where: str
+    """The conditions."""
+    people: Count
+    """How many there are."""
+    changed: Count
+    """Of them, how many change."""
+    change_rate: Figure | None
+    """The same as a share."""
+
+
+class SegmentPlace(Shown):
+    """Where a concept is most active."""
+
+    concept: str
+    """The concept."""
+    where: str
+    """The conditions."""
+    towards_change: bool
+    """Whether it pushes towards a change there, or holds."""
+    people: Count
+    """How many there are."""
+    inside: Figure | None
+    """Share of them who change."""
+    outside: Figure | None
+    """Share of all others who change."""
+
+
+class TreeSection(Shown):
+    """A tree that tells the changes."""
+
+    f1_by_depth: dict[str, float]
+    """How well trees of some depths tell changes that they have not seen."""
+    leaves: list[Place]
+    """Of three questions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,34 +102,34 @@ def find(patch: Patch, rows: Rows, after: Bools) -> Found:
 
 def segment_section(
     found: Found, views: Sequence[ConceptView], table: Protected
-) -> list[dict[str, Any]]:
+) -> list[SegmentPlace]:
     """Where each concept is most active, and how likely a change is there."""
     names = {view.name: view.plain_name for view in views}
     sections = []
     for i, segment in enumerate(found.segments):
-        inside, outside = (_told(table, f"{PLACE}segment {i}", place) for place in (0, 1))
+        inside, outside = (
+            _told(table, f"{PLACE}segment {i}", place, str(segment)) for place in (0, 1)
+        )
         sections.append(
-            {
-                "concept": names.get(segment.concept, segment.concept),
-                "where": str(segment),
-                "towards_change": segment.towards_change,
-                "people": inside["people"],
-                "inside": inside["change_rate"],
-                "outside": outside["change_rate"],
-            }
+            SegmentPlace(
+                concept=names.get(segment.concept, segment.concept),
+                where=str(segment),
+                towards_change=segment.towards_change,
+                people=inside.people,
+                inside=inside.change_rate,
+                outside=outside.change_rate,
+            )
         )
     return sections
 
 
-def tree_section(found: Found, table: Protected) -> dict[str, Any]:
+def tree_section(found: Found, table: Protected) -> TreeSection:
     """A tree that tells the changes, and its F1 on the half of the rows that it has not seen."""
-    return {
-        "f1_by_depth": found.f1_by_depth,
-        "leaves": _leaves(f"{PLACE}tree", found.leaves, table),
-    }
+    leaves = _leaves(f"{PLACE}tree", found.leaves, table)
+    return TreeSection(f1_by_depth=found.f1_by_depth, leaves=leaves)
 
 
-def left_out_section(found: Found, table: Protected) -> dict[str, Any]:
+def left_out_section(found: Found, table: Protected) -> dict[str, list[Place]]:
     """By feature, those for whom the patch does little."""
     return {
         feature: _leaves(f"{PLACE}left out by {feature}", leaves, table)
@@ -125,18 +164,19 @@ def _places(
     return Places(name, counts, denied_of)
 
 
-def _leaves(name: str, leaves: Sequence[Leaf], table: Protected) -> list[dict[str, Any]]:
-    return [{"where": str(leaf), **_told(table, name, i)} for i, leaf in enumerate(leaves)]
+def _leaves(name: str, leaves: Sequence[Leaf], table: Protected) -> list[Place]:
+    return [_told(table, name, i, str(leaf)) for i, leaf in enumerate(leaves)]
 
 
-def _told(table: Protected, name: str, place: int) -> dict[str, Any]:
+def _told(table: Protected, name: str, place: int, where: str) -> Place:
     """People and changes of a place, as far as they may be told."""
     rate, groups = changed_rate(), table.by(name).groups
     if (place,) not in groups:
-        return {"people": 0, "changed": 0, "change_rate": None}
+        return Place(where=where, people=0, changed=0, change_rate=None)
     group = groups.index((place,))
-    return {
-        "people": table.people(name, group=group).data,
-        "changed": table.number(rate.hits, name, group=group).data,
-        "change_rate": figure_data(table.rate(rate, name, group=group)),
-    }
+    return Place(
+        where=where,
+        people=count(table.people(name, group=group)),
+        changed=count(table.number(rate.hits, name, group=group)),
+        change_rate=figure(table.rate(rate, name, group=group)),
+    )

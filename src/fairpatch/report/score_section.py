@@ -1,174 +1,192 @@
-"""How far scores move, and every metric as the dial is turned."""
-
-from collections.abc import Callable, Sequence
-from typing import Any
+"""How far scores move, by group: histograms with those who change, calibration, and the cut-off."""
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.choose.dial import Dial, trace
+from fairpatch._arrays import Bools, Floats
+from fairpatch.base import scores_of
 from fairpatch.data.rows import Rows
-from fairpatch.measure.counts import Counts
-from fairpatch.measure.disclose import Told
+from fairpatch.measure.counts import UNKNOWN
 from fairpatch.measure.floor import MIN_PEOPLE
-from fairpatch.measure.groups import Groups
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.protected import Protected
-from fairpatch.measure.rates import Model, Rate, changed_rate, correct_rate
+from fairpatch.measure.rates import (
+    changed_rate,
+    correct_rate,
+    demoted_rate,
+    false_positive_rate,
+    promoted_rate,
+    selection_rate,
+    true_positive_rate,
+)
 from fairpatch.measure.scores import displacement, rank_inversions
 from fairpatch.patch import Patch
+from fairpatch.report.coarse import UNTOLD, Beside, as_told, decided
+from fairpatch.report.figures import NOT_TOLD, Count, Figure, Shown, count, figure
 
 BINS = 20
-STEPS = 41
-"""Strengths that the dial shows."""
+BANDS = 5
+SHIFTS = (-0.1, -0.05, -0.02, 0.0, 0.02, 0.05, 0.1)
+"""How far the cut-off is moved, to see what hangs on it."""
 
 
-def score_section(
-    old: Floats, new: Floats, changed: Bools, cutoff: float, *, moved: bool
-) -> dict[str, Any]:
-    """How far scores move, and old against new in bins; of each, only the full tens are told.
+class Histogram(Shown):
+    """Base model's scores of one group, in twenty equal bins."""
 
-    Where counts of those who change are hidden, bins that only they are in are too (``moved``).
-    """
-    table, _, _ = np.histogram2d(new, old, BINS, [[0, 1], [0, 1]])
-    if not moved:
-        table = np.diag(np.diag(table))
-    sure = np.abs(old[changed] - cutoff)
-    return {
-        "displacement": round(displacement(old, new), 3),
-        "rank_inversions": round(rank_inversions(old, new), 3),
-        "distance_from_cutoff": (
+    feature: str
+    """The sensitive feature."""
+    group: str
+    """The group."""
+    people: list[int]
+    """People in each bin, full tens."""
+    movers: list[int]
+    """Of them, those whose decision changes, full tens."""
+
+
+class Calibration(Shown):
+    """Of one group and one band of scores, how many have the good outcome."""
+
+    feature: str
+    """The sensitive feature."""
+    group: str
+    """The group."""
+    band: str
+    """The band of the score for the favourable decision."""
+    people_before: Count
+    """People whom the base model scores so."""
+    good_before: Figure
+    """Of them, the share with the good outcome."""
+    people_after: Count
+    """People whom the patched model scores so."""
+    good_after: Figure
+    """Of them, the share with the good outcome."""
+
+
+class ScoreSection(Shown):
+    """How far scores move."""
+
+    displacement: float
+    """Mean distance of the patched from the base model's probability."""
+    rank_inversions: float
+    """Share of pairs of people whose order is reversed."""
+    distance_from_cutoff: float | None
+    """Half of those who change had a probability nearer to the cut-off than this."""
+    histograms: list[Histogram]
+    """By group."""
+    calibration: list[Calibration]
+    """By group and band, before and after."""
+
+
+class Shift(Shown):
+    """What the patch does where the cut-off is moved."""
+
+    cutoff: float
+    """Where it is."""
+    changed: Count
+    """How many decisions the patch changes."""
+    before: Figure
+    """What was asked for first, by the base model, for the feature that is worst off."""
+    after: Figure
+    """The same by the patched model."""
+    accuracy_after: Figure
+    """Share of its decisions that equal the outcome."""
+
+
+def score_section(patch: Patch, rows: Rows, changed: Bools, beside: Beside) -> ScoreSection:
+    """Old and new probabilities of being favoured."""
+    own = patch.decision
+    both = rows.f, patch.logits(rows.X, rows.f)
+    old, new = (scores_of(logits, own) for logits in both)
+    if not own.favourable:
+        old, new = 1 - old, 1 - new
+    sure = np.abs(old[changed] - own.bar)
+    return ScoreSection(
+        displacement=round(displacement(old, new), 3),
+        rank_inversions=round(rank_inversions(old, new), 3),
+        distance_from_cutoff=(
             round(float(np.median(sure)), 2) if len(sure) >= MIN_PEOPLE else None
         ),
-        "bins": [
-            [int(v // MIN_PEOPLE * MIN_PEOPLE) if v >= MIN_PEOPLE else None for v in row]
-            for row in table
-        ],
-    }
+        histograms=_histograms(rows, old, changed, beside),
+        calibration=_calibration(rows, old, new, beside),
+    )
 
 
-def dial_section(
-    patch: Patch, rows: Rows, asked: Sequence[Metric], table: Protected
-) -> dict[str, Any]:
-    """What is asked at evenly spaced strengths, from the base model to twice the patch.
-
-    Whoever knows a person's columns knows at which strength they change, and would read their group
-    and outcome off the step that the figures take there. So of those who have changed only the full
-    tens are told, and every figure as what it then lies between.
-    """
-    each, rest = patch.with_strength(1.0).effect(rows.f)
-    ratio = np.asarray(1 + each * patch.points(rows.X) + rest)
-    most = 2 * patch.strength or 1.0
-    at = np.linspace(0, most, STEPS)
-    found: dict[str, Any] = {"strength": at.tolist(), "chosen": patch.strength, "metrics": []}
-    tens = _exactly if table.small_shown else _by_tens
-    for feature in rows.s.features:
-        compared = table.compared(feature)
-        group = _among(rows.s, feature, table.by(feature), compared)
-        dial = trace(ratio, rows.f, rows.y, group, direction=patch.direction, most=most)
-        shown = dial.only(dial.at(at))
-        for metric in asked:
-            ends = np.zeros((STEPS, 2))
-            for rate in metric.rates:
-                made = rate("f")
-                by_group = [
-                    _rates(
-                        table.number(made.hits & made.among, feature, group=g),
-                        table.number(made.among, feature, group=g),
-                        tens(_moved(shown, made, i), _change(table, rate, feature, g)),
-                    )
-                    for i, g in enumerate(compared)
-                ]
-                ends += _ends(metric, by_group)
-            found["metrics"].append(
-                {"name": metric.name, "words": metric.words, "feature": feature,
-                 "highest": metric.highest, **_told(ends, metric.highest)}
-            )  # fmt: skip
-        people = table.number(changed_rate().hits) if not table.whole else Told(0, 0)
-        changed = _rates(Told(0, 0), table.people(), tens(shown.changed, people))
-        right = correct_rate("f")
-        gained = tens(shown.correct - shown.correct[0], _change(table, correct_rate))
-        correct = _rates(table.number(right.hits & right.among), table.number(right.among), gained)
-        found |= {"change_rate": _told(changed, 1.0), "accuracy": _told(correct, 1.0)}
+def _histograms(rows: Rows, old: Floats, changed: Bools, beside: Beside) -> list[Histogram]:
+    unit = 1 if beside.tens.exact else MIN_PEOPLE
+    moves = (promoted_rate(), demoted_rate())
+    found = []
+    for feature, name, g, here in beside.shown(rows):
+        told = beside.tells(*moves, feature=feature, group=g)
+        movers = here & changed if told else np.zeros(len(rows), bool)
+        people, moved = (
+            (np.histogram(old[who], BINS, (0, 1))[0] // unit * unit).tolist()
+            for who in (here, movers)
+        )
+        if beside.tells(selection_rate("f"), feature=feature, group=g):
+            found.append(Histogram(feature=feature, group=name, people=people, movers=moved))
     return found
 
 
-def _moved(dial: Dial, rate: Rate, group: int) -> Ints:
-    """By how many more people of a group the rate's decision is 1, at every step."""
-    labels = rate.among[:2, 0].any(1)
-    more = dial.positive[:, group] - dial.positive[0, group]
-    return np.asarray(more[:, labels].sum(1), np.int64)
+def _calibration(rows: Rows, old: Floats, new: Floats, beside: Beside) -> list[Calibration]:
+    tens, found = beside.tens, []
+    labels = (true_positive_rate("f"), true_positive_rate("g"), false_positive_rate("f"))
+    for feature, name, g, here in beside.shown(rows):
+        told = beside.tells(*labels, feature=feature, group=g)
+        for k in range(BANDS):
+            own: list[tuple[Count, Figure]] = []
+            for score in (old, new):
+                band = np.minimum((score * BANDS).astype(int), BANDS - 1) == k
+                some = here & band & (rows.y != UNKNOWN)
+                many, good = float(some.sum()), float(np.sum(rows.y[some] == 1))
+                own.append(
+                    (tens.count(many), tens.share(good, many)) if told else (UNTOLD, NOT_TOLD)
+                )
+            (people_before, good_before), (people_after, good_after) = own
+            found.append(
+                Calibration(
+                    feature=feature,
+                    group=name,
+                    band=f"{k / BANDS:g} to {(k + 1) / BANDS:g}",
+                    people_before=people_before,
+                    good_before=good_before,
+                    people_after=people_after,
+                    good_after=good_after,
+                )
+            )
+    return found
 
 
-def _by_tens(more: Ints, chosen: Told) -> Floats:
-    """The ten that each number lies in; only that nobody has changed at strength 0 is certain.
-
-    What is told of the patch as it is, ``chosen``, must not become narrower by its ten: of the tens
-    that it may lie in, none is told from the others.
-    """
-    low = np.floor(more / MIN_PEOPLE) * MIN_PEOPLE
-    ends = np.stack([low, low + MIN_PEOPLE - 1], 1)
-    if not chosen.exact:
-        high = ends.max() if chosen.high is None else chosen.high
-        near = (ends[:, 0] <= high) & (ends[:, 1] >= chosen.low)
-        span = (
-            np.floor(min(chosen.low, high) / MIN_PEOPLE) * MIN_PEOPLE,
-            np.floor(high / MIN_PEOPLE) * MIN_PEOPLE + MIN_PEOPLE - 1,
+def cutoff_section(patch: Patch, rows: Rows, metric: Metric, beside: Beside) -> list[Shift]:
+    """The same card where a little more or less is asked of everybody."""
+    found, tens, table = [], beside.tens, beside.table
+    score = scores_of(rows.f, patch.decision)
+    for shift in SHIFTS:
+        cutoff = patch.cutoff + shift
+        if not 0.01 < cutoff < 0.99:
+            continue
+        if not shift:  # that is the patch itself
+            found.append(
+                Shift(
+                    cutoff=patch.cutoff,
+                    changed=count(table.number(changed_rate().hits)),
+                    before=as_told(table, metric, "f"),
+                    after=as_told(table, metric, "g"),
+                    accuracy_after=figure(table.rate(correct_rate("g"))),
+                )
+            )
+            continue
+        own = patch.decision.but(cutoff=round(cutoff, 6))
+        moved = patch.model_copy(update={"decision": own})
+        clipped = np.clip(score, 1e-12, 1 - 1e-12)
+        logits = own.sign * (np.log(clipped / (1 - clipped)) - np.log(cutoff / (1 - cutoff)))
+        after = moved.decide(rows.X, logits)
+        there = Rows(rows.X, rows.y, rows.groups, logits)
+        right = float(np.sum(after == (rows.y == 1)))
+        found.append(
+            Shift(
+                cutoff=round(cutoff, 4),
+                changed=tens.count(np.sum(after != (logits > 0))),
+                before=beside.compared(metric, decided(there, logits > 0)),
+                after=beside.compared(metric, decided(there, after)),
+                accuracy_after=tens.share(right, float(len(rows))),
+            )
         )
-        ends[near] = span
-    ends[0] = 0.0
-    return ends
-
-
-def _exactly(more: Ints, _: Told) -> Floats:
-    return np.stack([more, more], 1).astype(float)
-
-
-def _change(
-    table: Protected, rate: Callable[[Model], Rate], feature: str | None = None, group: int = 0
-) -> Told:
-    """What is told of how many more hits g has than f; nothing is at stake where all is told."""
-    if table.whole:
-        return Told(0, 0)
-    margin = () if feature is None else (feature,)
-    before, after = (
-        table.number(made.hits & made.among, *margin, group=group)
-        for made in (rate("f"), rate("g"))
-    )
-    if before.high is None or after.high is None:
-        return Told(-(10**9), None)
-    return Told(after.low - before.high, after.high - before.low)
-
-
-def _rates(hits: Told, among: Told, more: Floats) -> Floats:
-    """What a rate lies between at every step: (steps, 2)."""
-    if hits.high is None or among.high is None or not among.high:
-        return np.broadcast_to([0.0, 1.0], more.shape).copy()
-    low = (hits.low + more[:, 0]) / among.high
-    high = (hits.high + more[:, 1]) / max(among.low, 1)
-    return np.clip(np.stack([low, high], 1), 0.0, 1.0)
-
-
-def _ends(metric: Metric, by_group: Sequence[Floats]) -> Floats:
-    """What a metric of one rate lies between at every step."""
-    if len(by_group) < 2:
-        return np.full((STEPS, 2), np.nan)
-    return np.array([metric.between([own[k] for own in by_group]) for k in range(STEPS)])
-
-
-def _told(ends: Floats, highest: float) -> dict[str, list[float | None]]:
-    """Both ends to two digits, outwards."""
-    low, high = np.floor(ends[:, 0] * 100 + 1e-9) / 100, np.ceil(ends[:, 1] * 100 - 1e-9) / 100
-    both = {"at_least": np.maximum(low, 0.0), "at_most": np.minimum(high, highest)}
-    return {
-        k: [None if np.isnan(v) else round(float(v), 2) for v in own] for k, own in both.items()
-    }
-
-
-def _among(s: Groups, feature: str, counts: Counts, compared: Sequence[int]) -> Ints:
-    """Codes of the groups that are compared; -1 for everybody else."""
-    values = s.values[s.features.index(feature)]
-    rank = np.full(len(values) + 1, -1)  # the last place is for -1
-    for i, g in enumerate(compared):
-        rank[values.index(counts.groups[g][0])] = i
-    return np.asarray(rank[s.of_feature(feature)], np.int64)
+    return found

@@ -1,47 +1,149 @@
-"""Everything a review says, as plain data: computed once, then drawn, printed or stored.
+"""Everything a review says, as typed data: computed once, then drawn, printed or stored.
 
-Aggregates only, computed from the protected table (``fairpatch.measure.disclose``) or rounded to
+Aggregates only, computed from the protected table (``fairpatch.measure.disclose``) or told by full
 tens of people; no row and no value of S of a person is in it, unless reasons are asked for by the
-rows' numbers.
+rows' numbers. ``schema`` documents every name.
 """
 
+import json
 from collections.abc import Collection, Sequence
-from importlib.metadata import version
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from fairpatch.base import scores_of
-from fairpatch.choose.certificate import Certificate
+from fairpatch._arrays import Bools
+from fairpatch._progress import tell
 from fairpatch.choose.choice import fewest
 from fairpatch.choose.fit import Fitted
-from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows
-from fairpatch.explain import concepts, proxy_risk, reasons, stability
-from fairpatch.explain.concepts import ConceptView
-from fairpatch.measure.counts import Counts
+from fairpatch.explain import concepts, proxy_risk, stability
 from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.protected import Protected
-from fairpatch.measure.rates import changed_rate, correct_rate
-from fairpatch.measure.reviewed import move, reviewed
+from fairpatch.measure.reviewed import reviewed
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
-from fairpatch.report.card_section import card_section
-from fairpatch.report.figures import figure_data
-from fairpatch.report.group_section import group_section, swap_section
-from fairpatch.report.place_section import find, left_out_section, segment_section, tree_section
-from fairpatch.report.score_section import dial_section, score_section
+from fairpatch.report.alternatives import Alternatives, alternatives
+from fairpatch.report.case_section import Case, case_section
+from fairpatch.report.coarse import Beside, decided
+from fairpatch.report.dial_section import DialSection, dial_section
+from fairpatch.report.explorer import Explorer, explorer_section
+from fairpatch.report.figures import Count, Shown, Tens, Words, count
+from fairpatch.report.flags import TELLS, Flag, Proxy, flags_of, is_protected
+from fairpatch.report.group_section import Groups, Swap, group_section, swap_section
+from fairpatch.report.headline import Headline, headline
+from fairpatch.report.identity import About, Identity, identity_section
+from fairpatch.report.named import renamed_certificate
+from fairpatch.report.patch_section import PatchSection, Reason, patch_section, reason_section
+from fairpatch.report.place_section import (
+    Found,
+    Place,
+    SegmentPlace,
+    TreeSection,
+    find,
+    left_out_section,
+    segment_section,
+    tree_section,
+)
+from fairpatch.report.score_section import ScoreSection, Shift, cutoff_section, score_section
+from fairpatch.report.signed import Signed
+from fairpatch.report.stability_section import StabilitySection, stability_section
+from fairpatch.report.verdict_section import (
+    Asked,
+    Certified,
+    Verdict,
+    asked_section,
+    certificate_section,
+    target_reached,
+    verdict_section,
+)
 
 MANY_VALUES = 50
 """Of a column whose AUC is told beside hidden counts, at least."""
 MOST_EXPLAINED = 50_000
 """People on whom places, proxies and scores are told, at most."""
+
+
+class Summary(Shown):
+    """A review as data."""
+
+    format: Literal["fairpatch.review"] = "fairpatch.review"
+    """What this is."""
+    version: Literal[5] = 5
+    """Of this format."""
+    protected: bool
+    """Whether small counts are hidden."""
+    headline: Headline
+    """What a reader should know who reads nothing else."""
+    flags: list[Flag]
+    """What to look at before signing, the gravest first."""
+    identity: Identity
+    """Who signs what."""
+    people: Count
+    """How many were reviewed."""
+    features: list[str]
+    """The sensitive features."""
+    decision: Words
+    """What the decisions and outcomes are called."""
+    cutoff: float
+    """Decision 1 is a score above this."""
+    asked: Asked
+    """What the patch was learned for."""
+    verdict: Verdict
+    """What changes, and what it gains."""
+    certificate: Certified | None
+    """Whether it holds on people whom nothing else has seen."""
+    patch: PatchSection
+    """The patch itself."""
+    groups: dict[str, Groups]
+    """By feature: every group before and after."""
+    crossing: Groups | None
+    """The groups of all features together, where there are several."""
+    swap: list[Swap]
+    """Who comes in, who goes out and who stays, and how they turned out."""
+    left_out: dict[str, list[Place]]
+    """By feature: people of the lowest group for whom the patch does little."""
+    segments: list[SegmentPlace]
+    """Where each concept is most active; a card has none."""
+    tree: TreeSection
+    """A tree that tells the changes."""
+    cases: list[Case]
+    """Typical cases of those who change."""
+    scores: ScoreSection
+    """How far scores move."""
+    cutoffs: list[Shift]
+    """What hangs on the cut-off."""
+    proxies: list[Proxy]
+    """What tells a sensitive feature, and how well."""
+    sampled: bool
+    """Whether places, lines, proxies and scores are told on a sample of the people."""
+    explained_on: Count
+    """On how many."""
+    dial: DialSection
+    """The patch turned up and down."""
+    stability: StabilitySection | None
+    """Whether the same people would change if it were learned again."""
+    alternatives: Alternatives | None
+    """What else could have been done."""
+    explorer: Explorer | None
+    """All candidates and strengths, on the people whom they were chosen on."""
+    reasons: list[Reason] | None
+    """Of rows that were asked for, why their decision changes or stays."""
+    signed: Signed | None
+    """Who signed the run; null without a signature."""
+    provenance: dict[str, Any]
+    """Where the patch comes from: its settings, rows and versions."""
+
+
+def schema() -> str:
+    """The JSON schema of a review's data: what every name means."""
+    return json.dumps(Summary.model_json_schema(), indent=2, sort_keys=True) + "\n"
 
 
 def summarize(
@@ -54,101 +156,157 @@ def summarize(
     refits: int = 5,
     reasons_for: Sequence[int] = (),
     show_small_counts: bool = False,
-) -> dict[str, Any]:
-    """What a patch does on some rows, best those that nothing else has seen."""
-    patch, f_logit = model.patch, rows.f
-    before, after = f_logit > 0, patch.decide(rows.X, f_logit)
-    counts = count_rows(rows, patch)
-    changed = before != after
-    # Counts are of everybody; where changes lie and what tells S is found on a sample.
-    some = np.arange(len(rows))
-    if len(rows) > MOST_EXPLAINED:
-        some = np.sort(np.random.default_rng(0).choice(len(rows), MOST_EXPLAINED, replace=False))
-    part, part_changed = rows.take(some), changed[some]
+    about: About,
+    judged: Certified | None = None,
+) -> Summary:
+    """What a patch does on some rows, best those that nothing else has seen.
+
+    ``judged`` is a certificate that is known already, where the fit is not at hand.
+    """
+    patch = model.patch
+    looked = _look(patch, rows, target, show_small_counts)
+    table, there, found, part = looked.table, looked.there, looked.found, looked.part
+    counts, then, whole = table.counts, looked.after, len(part) == len(rows)
+    before = part.f > 0
+    changed = before != then
+    tens = Tens(exact=show_small_counts, sized=_sized(there, target))
+    beside = Beside(there, tens)
+    tell("reviewing", 0.2)
+    bounded = target or target_reached(table, patch)
+    metric = bounded.metrics[0]
+    encoder = fitted.wide_encoder if fitted else _encoder(model, rows, exclude)
     # the groups that are compared: known, and of at least ten people
     large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
-    found = find(patch, part, after[some])
-    metrics = target.metrics if target else ()
-    whole = len(some) == len(rows)
-    table = reviewed(
-        counts, metrics, places=found.places if whole else (), show_small=show_small_counts
+    known, blind = fewest(bounded, large, group_probabilities(part, encoder), before)
+    views = concepts(patch, part.X, changed, part.f)
+    verdict = verdict_section(
+        table, target, bounded, None if known is None else known.changes, blind
     )
-    there = table
-    if not whole:  # a sample is other people, as far as anybody can tell
-        sampled = Counts.from_arrays(
-            decision=part.f > 0, new_decision=after[some], y=part.y, sensitive_features=part.s
-        )
-        there = reviewed(sampled, (), places=found.places, show_small=show_small_counts)
-    bounded = target or _target_reached(table, patch)
-    encoder = fitted.wide_encoder if fitted else _encoder(model, rows, exclude)
-    known, blind = fewest(bounded, large, group_probabilities(part, encoder), before[some])
-    views = concepts(patch, part.X, part_changed, part.f)
-    both = (f_logit, patch.logits(rows.X, f_logit))
-    old, new = (scores_of(own, patch.decision) for own in both)
-    summary: dict[str, Any] = {
-        "format": "fairpatch.review",
-        "version": 4,
-        "protected": not show_small_counts,
-        "people": table.people().data,
-        "cutoff": patch.cutoff,
-        "decision": {
-            "favoured": patch.decision.favoured,
-            "good_outcome": patch.decision.good_outcome,
-            "approved": patch.decision.sides[0],
-            "denied": patch.decision.sides[1],
-        },
-        "features": list(counts.features),
-        "asked": _asked(patch, target, exclude),
-        "verdict": {
-            "change": _moves(table),
-            "bound_known": _bound(None if known is None else known.changes, table),
-            "bound_blind": None if blind is None else round(blind, 3 if table.whole else 2),
-            "bound_for": str(bounded),
-            "accuracy": {
-                "before": figure_data(table.rate(correct_rate("f"))),
-                "after": figure_data(table.rate(correct_rate("g"))),
-            },
-            "requirements": _requirements(table, target),
-        },
-        "certificate": certificate_data(fitted.certificate if fitted else None, table),
-        "patch": _patch(patch, views, int(part_changed.sum())),
-        "groups": {feature: group_section(table, feature) for feature in counts.features},
-        "swap": swap_section(table),
-        "left_out": left_out_section(found, there),
-        "segments": segment_section(found, views, there),
-        "tree": tree_section(found, there),
-        "scores": score_section(
-            old[some], new[some], part_changed, patch.cutoff, moved=table.whole
-        ),
-        "proxies": [
-            {"what": r.what, "feature": r.feature, "auc": round(r.auc, 2), "read": r.read_by_patch}
-            for r in proxy_risk(patch, part.X, part_changed, sensitive_features=part.s)
-            if table.whole or _has_many_values(part.X, r.what)
-        ],
-        "sampled": not whole,
-        "explained_on": table.people().data if whole else len(some),
-        "dial": dial_section(patch, rows, bounded.metrics, table),
-        "frontier": _frontier(fitted.frontier if fitted else None),
-        "signed": None,
-        "provenance": patch.provenance.model_dump(mode="json"),
-        "made_with": {"fairpatch": version("fairpatch")},
-    }
+    certificate = judged or certificate_section(
+        renamed_certificate(fitted.certificate if fitted else None, about.group_names), table
+    )
+    groups = [group_section(table, feature) for feature in counts.features]
+    crossing = None
+    if len(counts.features) > 1 and (counts.features in table.withheld or _crossed(table)):
+        crossing = group_section(table, *counts.features)
+    swap = swap_section(table)
+    words = Words(
+        favoured=patch.decision.favoured,
+        good_outcome=patch.decision.good_outcome,
+        approved=patch.decision.sides[0],
+        denied=patch.decision.sides[1],
+    )
+    proxies = [
+        Proxy(what=r.what, feature=r.feature, auc=round(r.auc, 2), read=r.read_by_patch)
+        for r in proxy_risk(patch, part.X, changed, sensitive_features=part.s)
+        if table.whole or _has_many_values(patch, part.X, r.what)
+    ]
+    tell("reviewing", 0.4)
+    again = None
     if refits and changed.any():
         if fitted is None:
             raise ValueError("learning again needs the fit itself: review with refits=0")
-        again = stability(model, part, fitted, refits=refits)
-        summary["stability"] = {
-            "refits": refits,
-            "of_changed": round(again.of_changed, 2),
-            "firm": round(again.firm, 2),
-        }
-    if len(reasons_for):
-        summary["reasons"] = [
-            {"row": r.row, "text": str(r), "ratio": r.ratio, "direction": r.direction,
-             "contributions": [list(c) for c in r.contributions]}
-            for r in reasons(model, rows.X, rows=reasons_for)
-        ]  # fmt: skip
-    return summary
+        first = next(r for r in verdict.requirements if r.metric == metric.name)
+        again = stability_section(
+            stability(model, part, fitted, refits=refits), part, metric, first.after, beside
+        )
+    tell("reviewing", 0.7)
+    section = patch_section(patch, views, part, then, metric, beside)
+    flags = flags_of(
+        verdict=verdict,
+        certificate=certificate,
+        swap=swap,
+        groups=groups,
+        card=section.card,
+        columns=section.columns,
+        proxies=proxies,
+        stability=again,
+        comparison=model.compare_scored(rows.X, rows.f),
+        words=words,
+        protected=about.protected,
+        accuracy_drop=about.accuracy_drop,
+    )
+    others = None
+    if target is not None:
+        agreed = None if again is None else again.of_changed
+        others = alternatives(patch, part, target, encoder, fitted, agreed, beside)
+    tell("reviewing", 0.9)
+    seen = None if certificate is None else certificate.verdicts[0].people
+    return Summary(
+        protected=not show_small_counts,
+        headline=headline(verdict, certificate, groups, swap, words),
+        flags=flags,
+        identity=identity_section(patch, about, count(table.people()), seen),
+        people=count(table.people()),
+        features=list(counts.features),
+        decision=words,
+        cutoff=patch.cutoff,
+        asked=asked_section(patch, target, exclude),
+        verdict=verdict,
+        certificate=certificate,
+        patch=section,
+        groups=dict(zip(counts.features, groups, strict=True)),
+        crossing=crossing,
+        swap=swap,
+        left_out=left_out_section(found, there),
+        segments=segment_section(found, views, there),
+        tree=tree_section(found, there),
+        cases=case_section(patch, part, then, beside),
+        scores=score_section(patch, part, changed, beside),
+        cutoffs=cutoff_section(patch, part, metric, beside),
+        proxies=proxies,
+        sampled=not whole,
+        explained_on=count(table.people()) if whole else len(part),
+        dial=dial_section(patch, rows, bounded.metrics, table),
+        stability=again,
+        alternatives=others,
+        explorer=_explorer(fitted, _protected_lines(section, proxies, about), tens),
+        reasons=reason_section(model, rows, reasons_for) if len(reasons_for) else None,
+        signed=None,
+        provenance=patch.provenance.model_dump(mode="json"),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Looked:
+    """Who is looked at, and what may be told of them."""
+
+    part: Rows
+    """Everybody, or a sample on which places, lines and scores are told."""
+    after: Bools
+    """The patch's decisions about them."""
+    found: Found
+    table: Protected
+    """Of everybody."""
+    there: Protected
+    """Of the part."""
+
+
+def _look(patch: Patch, rows: Rows, target: Target | None, show_small: bool) -> _Looked:
+    """Count everybody; find where changes lie, on a sample where there are very many."""
+    some = np.arange(len(rows))
+    if len(rows) > MOST_EXPLAINED:
+        some = np.sort(np.random.default_rng(0).choice(len(rows), MOST_EXPLAINED, replace=False))
+    part, whole = rows.take(some), len(some) == len(rows)
+    after = patch.decide(part.X, part.f)
+    found, counts = find(patch, part, after), count_rows(rows, patch)
+    metrics = target.metrics if target else ()
+    table = reviewed(counts, metrics, places=found.places if whole else (), show_small=show_small)
+    if whole:
+        return _Looked(part, after, found, table, table)
+    # a sample is other people, as far as anybody can tell
+    sample = decided(part, after)
+    there = reviewed(sample, metrics, places=found.places, show_small=show_small)
+    return _Looked(part, after, found, table, there)
+
+
+def _explorer(fitted: Fitted | None, protected: Sequence[str], tens: Tens) -> Explorer | None:
+    """Where the search is at hand."""
+    if fitted is None or fitted.frontier is None or fitted.target is None:
+        return None
+    choice = fitted.choice
+    chosen = None if choice is None else (choice.model, choice.strength)
+    return explorer_section(fitted.frontier, fitted.target, fitted.struck, chosen, protected, tens)
 
 
 def _encoder(model: PatchedModel, rows: Rows, exclude: Collection[str]) -> Encoder:
@@ -157,128 +315,41 @@ def _encoder(model: PatchedModel, rows: Rows, exclude: Collection[str]) -> Encod
     return Encoder.fit(rows.X, exclude=hidden & set(Columns.of(rows.X).names), strict=False)
 
 
-def _asked(patch: Patch, target: Target | None, exclude: Collection[str]) -> dict[str, Any]:
-    if target is not None:
-        return {
-            "text": str(target),
-            "direction": target.direction,
-            "confidence": target.confidence,
-            "exclude": list(dict.fromkeys([*exclude, *target.exclude])),
-        }
-    own = patch.provenance.settings
-    lambdas = [k for k in ("lambda_fair", "lambda_ratio", "lambda_concepts") if k in own]
-    text = ", ".join(f"{k} = {own[k]:g}" for k in lambdas)
-    return {
-        "text": f"no target; {text}",
-        "direction": patch.direction,
-        "exclude": list(exclude),
-    }
+def _crossed(table: Protected) -> bool:
+    """Whether the crossing of all features is among what may be shown."""
+    return any(margin == table.counts.features for margin, *_ in table.told)
 
 
-def _target_reached(table: Protected, patch: Patch) -> Target:
-    """Without a target, bounds are for the P-Rule that was reached."""
-    ends = [table.metric(P_RULE, feature).ends for feature in table.counts.features]
-    least = min(max(0.0, own[0]) if own else 0.0 for own in ends)
-    return Target(p_rule=float(np.floor(least * 100) / 100), direction=patch.direction)
+def _sized(table: Protected, target: Target | None) -> bool:
+    """Whether it is told exactly how many people the compared groups have, of each label asked."""
+    metrics = target.metrics if target else (P_RULE,)
+    return all(
+        table.number(rate("g").among, feature, group=i).exact
+        for feature in table.counts.features
+        for i in table.compared(feature)
+        for metric in metrics
+        for rate in metric.rates
+    )
 
 
-def _moves(table: Protected) -> dict[str, Any]:
-    return {
-        "changed": table.number(changed_rate().hits).data,
-        "change_rate": figure_data(table.rate(changed_rate(), method="clopper_pearson")),
-        **{what: table.number(move(what).hits).data for what in ("promoted", "demoted")},
-    }
-
-
-def _bound(changes: int | None, table: Protected) -> float | None:
-    """The fewest changes as a share; where small counts are hidden, by the full tens of them."""
-    if changes is None:
-        return None
-    told = changes if table.whole else changes // MIN_PEOPLE * MIN_PEOPLE
-    return told / (table.people().high or table.counts.total)
-
-
-def _requirements(table: Protected, target: Target | None) -> list[dict[str, Any]]:
-    """Every requirement and feature, before and after; the P-Rule in any case."""
-    asked = {r.metric: r for r in target.fairness_requirements} if target else {}
-    found = []
-    for feature in table.counts.features:
-        for metric in dict.fromkeys([P_RULE, *(target.metrics if target else ())]):
-            after, requirement = table.metric(metric, feature), asked.get(metric)
-            met = None
-            if requirement is not None and after.ends is not None:
-                # where what is told lies on both sides of the limit, so does what may be said
-                told = {bool(metric.met(end, requirement.limit)) for end in after.ends}
-                met = told.pop() if len(told) == 1 else None
-            found.append(
-                {"feature": feature, "name": metric.words,
-                 "before": figure_data(table.metric(metric, feature, model="f")),
-                 "after": figure_data(after),
-                 "limit": None if requirement is None else requirement.limit,
-                 "met": met}
-            )  # fmt: skip
-    return found
-
-
-def certificate_data(
-    certificate: Certificate | None, table: Protected | None = None
-) -> dict[str, Any] | None:
-    """A certificate as plain data; of the people of a table, it tells no more than that does."""
-    if certificate is None:
-        return None
-    same = table is not None and certificate.counts == table.counts
-    shown = certificate.shown_by(table) if table is not None and same else certificate.shown
-    return {
-        "word": certificate.word,
-        "confidence": certificate.target.confidence,
-        "warning": certificate.warning,
-        "verdicts": [
-            {
-                "requirement": str(v.requirement),
-                "feature": v.feature,
-                "word": v.word,
-                "estimate": figure_data(estimate),
-                "people": people.data,
-                "people_needed": v.people_needed_about,
-            }
-            for v, (estimate, people) in zip(certificate.verdicts, shown, strict=True)
-        ],
-    }
-
-
-def _has_many_values(X: Any, column: str) -> bool:
+def _has_many_values(patch: Patch, X: Any, column: str) -> bool:
     """Whether an AUC of it is no count in disguise, as a difference of rates is: of a yes or no."""
-    held = Columns.of(X)  # the ratio, and whether the decision changes, are no columns
+    if column in ("the points", "the ratio"):
+        return len(np.unique(patch.points(X))) > MANY_VALUES
+    held = Columns.of(X)  # whether the decision changes is no column
     own = [c for c in held.described() if c.name == column]
     return bool(own) and len(np.unique(held.codes(own[0])[1])) > MANY_VALUES
 
 
-def _patch(patch: Patch, views: Sequence[ConceptView], changed: int) -> dict[str, Any]:
-    """The concepts and what they are made of."""
-    tens = MIN_PEOPLE / changed if changed else 1.0  # ten people, as a share of those who change
-    return {
-        "strength": patch.strength,
-        "direction": patch.direction,
-        "offset": patch.offset,
-        "card": None if patch.card is None else card_section(patch),
-        "columns": [column.name for column in patch.columns],
-        "concepts": [
-            {
-                "name": view.name,
-                "plain_name": view.plain_name,
-                "weight": view.weight,
-                "share_of_changes": round(float(view.share_of_changes // tens * tens), 2),
-                "ingredients": [
-                    {"column": i.column, "effect": i.effect, "towards_change": i.towards_change}
-                    for i in view.ingredients
-                ],
-            }
-            for view in views
-        ],
-    }
-
-
-def _frontier(frontier: Frontier | None) -> dict[str, Any] | None:
-    if frontier is None:
-        return None
-    return {"candidates": len(frontier.dials), "pareto": int(frontier.pareto().sum())}
+def _protected_lines(section: PatchSection, proxies: Sequence[Proxy], about: About) -> list[str]:
+    """Lines that a validator has to decide on."""
+    if section.card is None:
+        return []
+    telling = {p.what for p in proxies if p.auc >= TELLS}
+    return [
+        line.who
+        for line in section.card.lines
+        if line.column in telling
+        or is_protected(line.column)
+        or (about.protected and is_protected(line.column, about.protected))
+    ]

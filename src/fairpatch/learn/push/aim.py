@@ -26,7 +26,7 @@ MOST = 3_000
 """Rows of the program: its multipliers are few."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Cells:
     """The cells of one sensitive feature: its groups, or each group with each outcome."""
 

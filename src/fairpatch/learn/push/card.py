@@ -6,7 +6,7 @@ would choose other lines every time.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class PushProblem:
     sure: Floats
     """m: how sure f is, 0 to 1."""
     weight: Floats
+    known: dict[tuple[Cells, ...], list[CellModel]] = field(default_factory=dict, repr=False)
+    """Models of the cells that were learned from these rows already."""
 
     def take(self, rows: Ints) -> "PushProblem":
         """Some of the rows."""
@@ -75,11 +77,14 @@ class Aim:
         return found
 
 
-def _models(problem: PushProblem, cells: Sequence[Cells]) -> list[CellModel]:
-    return [
-        CellModel.fit(problem.Z, own.code(s, problem.y), problem.weight, own.n)
-        for own, s in zip(cells, problem.groups.T, strict=True)
-    ]
+def _models(problem: PushProblem, cells: tuple[Cells, ...]) -> list[CellModel]:
+    """P(cell | x) of every feature: the aim and the push ask for the same."""
+    if cells not in problem.known:
+        problem.known[cells] = [
+            CellModel.fit(problem.Z, own.code(s, problem.y), problem.weight, own.n)
+            for own, s in zip(cells, problem.groups.T, strict=True)
+        ]
+    return problem.known[cells]
 
 
 def learn_points(problem: PushProblem, aim: Aim, rules: CardRules) -> Points:

@@ -1,0 +1,38 @@
+"""The chosen card without one of its lines: what each is worth, as a dial of its own."""
+
+from dataclasses import dataclass
+
+from fairpatch.choose.cards import Cards
+from fairpatch.choose.choice import Choice
+from fairpatch.choose.dial import Dial
+from fairpatch.choose.frontier import dials_of
+from fairpatch.choose.pool import Pool
+from fairpatch.data.rows import Rows
+from fairpatch.measure.direction import Direction
+from fairpatch.patch import edit
+
+
+@dataclass(frozen=True, eq=False)
+class Struck:
+    """The chosen card with a line struck, at every price."""
+
+    candidate: int
+    direction: Direction
+    line: str
+    dials: dict[str, Dial]
+    """By feature."""
+
+
+def struck_lines(candidates: Pool, choice: Choice, rows: Rows) -> tuple[Struck, ...]:
+    """Each line of the chosen card struck, on the people whom it was chosen on."""
+    if not isinstance(candidates, Cards) or not choice.strength:
+        return ()
+    patch = candidates.patch(choice.model)
+    found = []
+    for line in patch.lines:
+        left = edit(patch, strike=[line.name])
+        each, rest = left.effect(rows.f)
+        ratio = 1 + each * left.points(rows.X) + rest
+        (dials,) = dials_of([ratio], [patch.direction], rows, candidates)
+        found.append(Struck(choice.model, patch.direction, line.name, dials))
+    return tuple(found)

@@ -1,0 +1,286 @@
+"""What else could have been done: other methods on the same people, at what was asked.
+
+Each of them is learned on one half of the people and decides about the other, and the other way
+round, so that nobody is decided by a rule that has seen them; its dial is set on the half it was
+learned on, to the fewest changes that meet the target there. The patch itself has seen none of
+them. All figures are by full tens of people.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+
+import numpy as np
+
+from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch.choose.choice import choose
+from fairpatch.choose.fit import Fitted
+from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.target import Target
+from fairpatch.data.rows import Rows
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.fairness import Fairness
+from fairpatch.measure.metric import Metric
+from fairpatch.measure.protected import Protected
+from fairpatch.measure.rates import (
+    Model,
+    Rate,
+    changed_rate,
+    correct_rate,
+    false_positive_rate,
+    selection_rate,
+    true_positive_rate,
+)
+from fairpatch.measure.reviewed import outcome
+from fairpatch.measure.values import Value
+from fairpatch.patch import Patch
+from fairpatch.patch.encoding import Encoder
+from fairpatch.report.coarse import Beside, as_told, decided
+from fairpatch.report.figures import Count, Figure, Shown, Tens, count, figure
+from fairpatch.rivals import FewBayes, Lpp, Reductions, Rival
+
+MOST_LEARNED = 1_000
+"""Rows that a slow rival learns from, at most."""
+NOBODY = figure(Estimate.undefined("nobody"))
+CUTS = 200
+"""Cut-offs that are tried."""
+
+
+class Alternative(Shown):
+    """One way to decide, and what it comes to."""
+
+    name: str
+    """What it is."""
+    reads_s: bool
+    """Whether it reads the sensitive feature when it decides."""
+    readable: bool
+    """Whether a person can read why a decision changes."""
+    changed: Count
+    """How many decisions change."""
+    fairness: Figure
+    """What was asked for first, for the feature that is worst off."""
+    accuracy: Figure
+    """Share of decisions that equal the outcome."""
+    good_approved: Figure
+    """Of those with the good outcome, the share with the favourable decision."""
+    bad_approved: Figure
+    """Of those without it, the same share."""
+    promoted_outcome: Figure
+    """Of those promoted, the share with the good outcome."""
+    stability: float | None
+    """Share of the same people who change when it is learned again, where that was tried."""
+
+
+class Alternatives(Shown):
+    """Other ways on the same people."""
+
+    metric: str
+    """What was asked for first."""
+    limit: float | None
+    """Its limit."""
+    feature: str | None
+    """The feature that rules for one feature were made for."""
+    rows: list[Alternative]
+    """The base model as it is first, the patch last."""
+
+
+def alternatives(
+    patch: Patch,
+    rows: Rows,
+    target: Target,
+    encoder: Encoder,
+    fitted: Fitted | None,
+    stability: float | None,
+    beside: Beside,
+) -> Alternatives:
+    """Every way that can be tried on these people."""
+    metric, limit = target.metrics[0], target.fairness_requirements[0].limit
+    tens = beside.tens
+
+    def row(
+        name: str, decision: Bools, *, reads_s: bool = False, readable: bool = True,
+    ) -> Alternative:  # fmt: skip
+        counts = decided(rows, decision)
+        up = decision & (rows.f <= 0)
+        return Alternative(
+            name=name,
+            reads_s=reads_s,
+            readable=readable,
+            changed=tens.count(np.sum(decision != (rows.f > 0))),
+            fairness=beside.compared(metric, counts),
+            accuracy=tens.share(float(np.sum(decision == (rows.y == 1))), float(len(rows))),
+            good_approved=_overall(counts, true_positive_rate, tens),
+            bad_approved=_overall(counts, false_positive_rate, tens),
+            promoted_outcome=tens.share(float(np.sum(rows.y[up] == 1)), float(up.sum())),
+            stability=None,
+        )
+
+    halves = np.random.default_rng(0).permutation(len(rows)) < len(rows) // 2
+    found = [_told("the model as it is", beside.table, metric, "f", 1.0)]
+    cut = _crossed(rows, halves, lambda one, two: _one_cutoff(one, two, target))
+    if cut is not None:
+        found.append(row("one other cut-off for all", cut))
+    feature = rows.s.features[0]
+    by_group = _crossed(rows, halves, lambda one, two: _cutoff_by_group(one, two, metric, limit))
+    if by_group is not None:
+        found.append(row(f"a cut-off for each {feature}", by_group, reads_s=True))
+    for name, rival, values in _rivals(rows, metric, limit):
+        learned = partial(_rival, rival, values, target, encoder)
+        decision = _crossed(rows, halves, learned)
+        if decision is not None:
+            found.append(row(name, decision, readable=False))
+    for name, other in _other_patches(fitted, target, patch):
+        found.append(row(name, other.decide(rows.X, rows.f)))
+    found.append(_told("this patch", beside.table, metric, "g", stability))
+    return Alternatives(metric=metric.words, limit=limit, feature=feature, rows=found)
+
+
+def _told(
+    name: str, table: Protected, metric: Metric, model: Model, stable: float | None
+) -> Alternative:
+    """f or the patch, as the table of these people tells them."""
+    changed = table.number(changed_rate().hits)
+    return Alternative(
+        name=name,
+        reads_s=False,
+        readable=True,
+        changed=count(changed) if model == "g" else 0,
+        fairness=as_told(table, metric, model),
+        accuracy=figure(table.rate(correct_rate(model))),
+        good_approved=figure(table.rate(true_positive_rate(model))),
+        bad_approved=figure(table.rate(false_positive_rate(model))),
+        promoted_outcome=figure(table.rate(outcome("promoted"))) if model == "g" else NOBODY,
+        stability=stable,
+    )
+
+
+def _overall(counts: Counts, rate: Callable[[Model], Rate], tens: Tens) -> Figure:
+    made, own = rate("g"), counts.by()
+    k, n = ((own.n * c).sum() for c in (made.hits & made.among, made.among))
+    return tens.share(float(k), float(n))
+
+
+def _crossed(rows: Rows, half: Bools, decide: Callable[[Rows, Rows], Bools | None]) -> Bools | None:
+    """Everybody decided by a rule of the other half."""
+    decision = np.zeros(len(rows), bool)
+    for here in (half, ~half):
+        own = decide(rows.take(np.flatnonzero(~here)), rows.take(np.flatnonzero(here)))
+        if own is None:
+            return None
+        decision[here] = own
+    return decision
+
+
+def _keeps(rows: Rows, decision: Bools, target: Target) -> tuple[bool, float]:
+    """Whether decisions meet the target; and by how much they miss it, at worst."""
+    counts, missed = decided(rows, decision), 0.0
+    for r in target.fairness_requirements:
+        for feature in counts.features:
+            value = r.metric.of(counts.by(feature)).value  # type: ignore[union-attr]
+            if value is None:
+                return False, np.inf
+            missed = max(missed, (r.limit - value) if r.metric.at_least else (value - r.limit))
+    return missed <= 0, missed
+
+
+def _fewest(rows: Rows, tried: Iterator[Bools], target: Target) -> int:
+    """Of some ways to decide, the one that meets the target with the fewest changes, or nearly."""
+    ranks = []
+    for i, decision in enumerate(tried):
+        met, missed = _keeps(rows, decision, target)
+        changes = float(np.sum(decision != (rows.f > 0)))
+        ranks.append((0.0, changes, i) if met else (1.0, missed, i))
+    return min(ranks)[2]
+
+
+def _one_cutoff(one: Rows, two: Rows, target: Target) -> Bools:
+    """One cut-off that is not f's, the same for all."""
+    cuts = np.quantile(one.f, np.linspace(0, 1, CUTS))
+    best = _fewest(one, (one.f > cut for cut in cuts), target)
+    return np.asarray(two.f > cuts[best])
+
+
+def _cutoff_by_group(one: Rows, two: Rows, metric: Metric, limit: float) -> Bools | None:
+    """Of each group of the first feature, those f is least sure about: the fewest changes there."""
+    feature = one.s.features[0]
+    counts = decided(one, one.f > 0).by(feature).known()
+    bound = metric.fewest(counts, limit)
+    if bound is None:
+        return None
+    decision = two.f > 0
+    for i, (value,) in enumerate(counts.groups):
+        here, there = (_members(rows, feature, value) for rows in (one, two))
+        for changes, side in ((bound.promotions[i], False), (bound.demotions[i], True)):
+            movable = np.sort(np.abs(one.f[here & ((one.f > 0) == side)]))
+            if changes and len(movable):
+                far = movable[min(changes, len(movable)) - 1]
+                decision = decision ^ (there & ((two.f > 0) == side) & (np.abs(two.f) <= far))
+    return np.asarray(decision)
+
+
+def _members(rows: Rows, feature: str, value: Value) -> Bools:
+    values = rows.s.values[rows.s.features.index(feature)]
+    code = values.index(value) if value in values else -2
+    return np.asarray(rows.s.of_feature(feature) == code)
+
+
+def _rivals(
+    rows: Rows, metric: Metric, limit: float
+) -> Iterator[tuple[str, Rival, Sequence[float]]]:
+    """Name, method, and the values of its dial that are tried."""
+    fairness: Fairness = "equalized_odds" if metric.given_y else "demographic_parity"
+    yield "the Bayes rule, not reading it", FewBayes(fairness=fairness), FewBayes.values[::3]
+    yield "LPP (linear program)", Lpp(fairness=fairness), Lpp.values[::4]
+    if find_spec("fairlearn") is not None:  # slow: one value, the gap that the limit allows
+        counts = decided(rows, rows.f > 0).by(rows.s.features[0]).known()
+        hits, people = selection_rate("f").per_group(counts)
+        highest = float(np.max(hits / np.maximum(people, 1.0), initial=0.0))
+        gap = max((1 - limit) * highest if metric.at_least else limit, 0.01)
+        yield "ExponentiatedGradient (retrains)", Reductions(fairness=fairness), (gap,)
+
+
+def _rival(
+    rival: Rival,
+    values: Sequence[float],
+    target: Target,
+    encoder: Encoder,
+    one: Rows,
+    two: Rows,
+) -> Bools | None:
+    """A rival at the fewest changes that meet the target on the half it was learned on."""
+    s = one.s.of_feature(one.s.features[0])
+    known = np.flatnonzero(s >= 0)
+    if not isinstance(rival, FewBayes) and len(known) > MOST_LEARNED:
+        known = np.sort(np.random.default_rng(0).choice(known, MOST_LEARNED, replace=False))
+    if len(np.unique(s[known])) < 2 or len(np.unique(one.y[known])) < 2:
+        return None
+    one_Z, two_Z = encoder.transform(one.X), encoder.transform(two.X)
+    models = [type(rival)(**{**rival.get_params(), rival.dial: value}) for value in values]
+    try:
+        own: tuple[Floats, Floats, Ints, Ints] = (
+            one_Z[known], one.f[known], one.y[known], s[known],
+        )  # fmt: skip
+        models[0]._fit(models, *own)
+    except ValueError:  # as of a feature of three values
+        return None
+    nobody = np.zeros(0, np.int64)
+    best = _fewest(one, (m.decide_encoded(one_Z, one.f, nobody) for m in models), target)
+    return models[best].decide_encoded(two_Z, two.f, nobody)
+
+
+def _other_patches(
+    fitted: Fitted | None, target: Target, patch: Patch
+) -> Iterator[tuple[str, Patch]]:
+    """Of the same search: the fewest changes, and the most accurate."""
+    if fitted is None or fitted.frontier is None or fitted.target is None:
+        return
+    for name, first in (("the fewest changes found", "changes"), ("the most accurate", "accuracy")):
+        try:
+            asked = target.but(prefer=(first,), price_per_change=1.0)
+            choice = choose(fitted.frontier, asked)[-1]
+        except TargetNotReachedError:
+            continue
+        other = fitted.frontier.candidates.patch(choice.model, choice.strength)
+        if other.card != patch.card or other.concepts != patch.concepts:
+            yield name, other

@@ -1,0 +1,118 @@
+"""What may be told beside the protected table: by full tens, and only of counts it tells exactly.
+
+A line of the card, a typical case or a bar of a histogram counts some of the people of a count that
+the table tells. Where the table tells that count as a range, tens of its parts could narrow it:
+then they are not told.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairpatch._arrays import Bools
+from fairpatch.data.rows import Rows
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.metric import Metric
+from fairpatch.measure.protected import Protected
+from fairpatch.measure.rates import Rate, demoted_rate, promoted_rate, selection_rate
+from fairpatch.measure.reviewed import outcome
+from fairpatch.report.figures import NOT_TOLD, Count, Figure, Range, Tens, figure
+
+UNTOLD = Range(at_least=0, at_most=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The table of some people, and tens for what is told beside it."""
+
+    table: Protected
+    tens: Tens
+
+    def group(self, feature: str, value: object) -> tuple[str, int]:
+        """A group as the table has it."""
+        return feature, self.table.by(feature).groups.index((value,))
+
+    def shown(self, rows: Rows) -> list[tuple[str, str, int, Bools]]:
+        """The groups that are shown: feature, name, number in the table, and who is in it."""
+        found = []
+        for feature, values in zip(rows.s.features, rows.s.values, strict=True):
+            hidden, names = self.table.hidden(feature), self.table.by(feature).group_names
+            for i, value in enumerate(values):
+                _, g = self.group(feature, value)
+                if not hidden[g]:
+                    here = rows.s.of_feature(feature) == i
+                    found.append((feature, names[g], g, np.asarray(here)))
+        return found
+
+    def tells(self, *rates: Rate, feature: str | None = None, group: int = 0) -> bool:
+        """Whether the table tells all counts of some rates exactly."""
+        margin = () if feature is None else (feature,)
+        return self.tens.exact or all(
+            self.table.number(cells, *margin, group=group).exact
+            for rate in rates
+            for cells in (rate.hits & rate.among, rate.among)
+        )
+
+    def moved(self, people: float, feature: str | None = None, group: int = 0) -> Count:
+        """Some of those who change, by the ten."""
+        moves = (promoted_rate(), demoted_rate())
+        return (
+            self.tens.count(people) if self.tells(*moves, feature=feature, group=group) else UNTOLD
+        )
+
+    def turned_out(self, good: float, among: float) -> Figure:
+        """Of some of those who change, the share with the good outcome."""
+        told = self.tells(outcome("promoted"), outcome("demoted"))
+        return self.tens.share(good, among) if told else NOT_TOLD
+
+    def compared(self, metric: Metric, decision: Counts, *, near: bool = False) -> Figure:
+        """How far other decisions leave the groups apart, by the feature that is worst off.
+
+        ``near`` where they are the patch's own but for a few people: then features whose rates the
+        table does not tell are left out.
+        """
+        found = []
+        for feature in decision.features:
+            groups = self.table.compared(feature)
+            rates = (selection_rate("f"), selection_rate("g"), *(r("g") for r in metric.rates))
+            if near and not all(self.tells(*rates, feature=feature, group=g) for g in groups):
+                continue
+            found.append(apart(metric, decision, feature, self.tens))
+        known = [f for f in found if f.middle is not None]
+        pick = min if metric.at_least else max
+        return pick(known, key=lambda f: f.middle or 0.0, default=NOT_TOLD)
+
+
+def decided(rows: Rows, decision: Bools) -> Counts:
+    """Counts of f's decisions, and of some others in place of the patch's."""
+    return Counts.from_arrays(
+        decision=rows.f > 0, new_decision=decision, y=rows.y, sensitive_features=rows.s
+    )
+
+
+def apart(metric: Metric, counts: Counts, feature: str, tens: Tens) -> Figure:
+    """How far apart the groups of at least ten known people are."""
+    own = counts.by(feature).known().large(MIN_PEOPLE)
+    if len(own.groups) < 2:
+        return NOT_TOLD
+    low = high = 0.0
+    for make in metric.rates:
+        rate = make("g")
+        k, n = ((own.n * cells).sum((1, 2, 3)) for cells in (rate.hits & rate.among, rate.among))
+        rates = [tens.ends(a, b, known=tens.sized) for a, b in zip(k, n, strict=True)]
+        ends = metric.between(rates)
+        low, high = low + ends[0], high + ends[1]
+    return figure(Estimate.somewhere(low, high))
+
+
+def as_told(table: Protected, metric: Metric, model: str) -> Figure:
+    """The same of f or of the patch, as the table tells it, by the feature that is worst off."""
+    found = [
+        figure(table.metric(metric, feature, model="f" if model == "f" else "g"))
+        for feature in table.counts.features
+    ]
+    known = [f for f in found if f.middle is not None]
+    pick = min if metric.at_least else max
+    return pick(known, key=lambda f: f.middle or 0.0, default=found[0])

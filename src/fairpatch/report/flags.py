@@ -1,0 +1,307 @@
+"""Red flags: what a validator should look at before signing. Computed, never chosen."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.patch.compare import Comparison
+from fairpatch.report.card_section import CardSection
+from fairpatch.report.figures import Figure, Range, Shown, Words
+from fairpatch.report.group_section import Groups, Swap
+from fairpatch.report.stability_section import StabilitySection
+from fairpatch.report.verdict_section import Certified, Verdict
+
+Level = Literal["stop", "look", "fine"]
+PROTECTED = (
+    "age", "birth", "sex", "gender", "race", "ethnic", "skin", "colour", "color", "nationality",
+    "national", "citizen", "immigra", "foreign", "religio", "faith", "disab", "health", "pregnan",
+    "marital", "marriage", "married", "spouse", "family", "household", "relationship", "child",
+    "dependents", "parent", "orientation", "union", "politic", "language", "postcode", "postal",
+    "zip", "neighbourhood", "neighborhood", "surname", "firstname", "maiden",
+)  # fmt: skip
+"""Beginnings of words in the names of columns that are protected somewhere, or near to it."""
+TELLS = 0.7
+"""AUC from which on a column is said to tell the sensitive feature."""
+AGREE = 0.8
+"""Of the changes, the share that refits must make too."""
+SMALL = 0.02
+"""Of the people, the share below which a group that binds is small."""
+
+
+class Flag(Shown):
+    """One thing to look at, or one that was looked at and is fine."""
+
+    name: str
+    """Which check."""
+    level: Level
+    """stop: it speaks against signing; look: decide on it; fine: nothing found."""
+    text: str
+    """What was found."""
+    todo: str = ""
+    """What to do about it."""
+
+
+class Proxy(Shown):
+    """How well something tells a sensitive feature."""
+
+    what: str
+    """A column, the points, or the change itself."""
+    feature: str
+    """The sensitive feature."""
+    auc: float
+    """0.5 is chance, 1 is certain."""
+    read: bool
+    """Whether the patch reads it."""
+
+
+def flags_of(
+    *,
+    verdict: Verdict,
+    certificate: Certified | None,
+    swap: Sequence[Swap],
+    groups: Sequence[Groups],
+    card: CardSection | None,
+    columns: Sequence[str],
+    proxies: Sequence[Proxy],
+    stability: StabilitySection | None,
+    comparison: Comparison,
+    words: Words,
+    protected: Sequence[str] = (),
+    accuracy_drop: float = 0.02,
+) -> list[Flag]:
+    """Every check with what it found, the gravest first."""
+    found = [
+        *_target(verdict, certificate),
+        *_outcomes(swap, words),
+        *_stability(stability),
+        *_lines(card, columns, proxies, (*PROTECTED, *protected)),
+        *_binding(verdict, groups),
+        *_accuracy(groups, accuracy_drop, words),
+        *_model(comparison, certificate),
+    ]
+    order = ("stop", "look", "fine")
+    return sorted(found, key=lambda flag: order.index(flag.level))
+
+
+def _target(verdict: Verdict, certificate: Certified | None) -> Iterator[Flag]:
+    missed = [r for r in verdict.requirements if r.met is False]
+    for r in missed:
+        yield Flag(
+            name="target",
+            level="stop",
+            text=f"{r.name} by {r.feature} is missed on these people: {said(r.after)}"
+            f"{r.after.groups}, asked {r.limit:g}",
+            todo="Ask for more room (room=1), or learn from more people.",
+        )
+    asked = [r for r in verdict.requirements if r.limit is not None]
+    if asked and not missed and all(r.met for r in asked):
+        yield Flag(name="target", level="fine", text="What was asked is met on these people")
+    if certificate is not None and certificate.word == "too few data":
+        yield Flag(
+            name="certificate",
+            level="look",
+            text="What was asked is met, but too few people were looked at to show that it holds",
+            todo="The certificate says how many would do.",
+        )
+    if asked and certificate is None:
+        yield Flag(
+            name="certificate",
+            level="look",
+            text="Nothing was shown to hold on people not used before: there is no certificate",
+            todo="Keep some people apart when fitting, or certify on new ones.",
+        )
+
+
+def _outcomes(swap: Sequence[Swap], words: Words) -> Iterator[Flag]:
+    by = {s.what: s.outcome_rate for s in swap}
+    up, left = by["promoted"], by["left denied"]
+    if up.middle is None or left.middle is None:
+        return
+    both = (
+        f"of the newly {words.approved} {percent(up)} have {words.good_outcome}, of those still "
+        f"{words.denied} {percent(left)}"
+    )
+    if up.middle >= left.middle:
+        yield Flag(name="outcome of the promoted", level="fine", text=both[:1].upper() + both[1:])
+        return
+    sure = up.high is not None and left.low is not None and up.high < left.low
+    yield Flag(
+        name="outcome of the promoted",
+        level="stop" if sure else "look",
+        text=f"The wrong people may be promoted: {both}",
+        todo="Weigh accuracy more (a lower price_per_change), or forbid the line that moves them.",
+    )
+
+
+def _stability(stability: StabilitySection | None) -> Iterator[Flag]:
+    if stability is None:
+        yield Flag(
+            name="stability",
+            level="look",
+            text="Whether the same people would change if it were learned again is not known here",
+            todo="Review with the fit itself, which learns it again.",
+        )
+        return
+    same = stability.of_changed
+    yield Flag(
+        name="stability",
+        level="fine" if same >= AGREE else "look",
+        text=f"Learned again {stability.refits} times, {same:.0%} of the same people change",
+        todo=""
+        if same >= AGREE
+        else "Whom it changes hangs on chance: fewer lines, or more people.",
+    )
+
+
+def _lines(
+    card: CardSection | None,
+    columns: Sequence[str],
+    proxies: Sequence[Proxy],
+    protected: Sequence[str],
+) -> Iterator[Flag]:
+    tells: dict[str, Proxy] = {}
+    for p in proxies:
+        if p.read and p.auc >= TELLS:
+            tells.setdefault(p.what, p)
+    named = {column: is_protected(column, protected) for column in columns}
+    for column in columns:
+        who = [line.who for line in card.lines if line.column == column] if card else [column]
+        what = f"\N{LEFT DOUBLE QUOTATION MARK}{who[0] if who else column}"
+        what += "\N{RIGHT DOUBLE QUOTATION MARK}"
+        found = []
+        if named[column]:
+            found.append(f"reads {column}, which is protected or near to it in many places")
+        if column in tells:
+            found.append(f"tells {tells[column].feature} (AUC {tells[column].auc:.2f})")
+        if found:
+            yield Flag(
+                name="protected or proxy",
+                level="look",
+                text=f"{what} {' and '.join(found)}",
+                todo="Decide whether it may be used; strike it to see the page without it.",
+            )
+    if columns and not tells and not any(named.values()):
+        yield Flag(
+            name="protected or proxy",
+            level="fine",
+            text="No line reads a column that is protected by its name or tells the group by "
+            f"itself (AUC {TELLS})",
+        )
+
+
+def is_protected(column: str, protected: Sequence[str] = PROTECTED) -> bool:
+    """Whether a word of a column's name begins like a protected one.
+
+    >>> [is_protected(c) for c in ("age", "marital-status", "MaritalStatus", "mileage", "wages")]
+    [True, True, True, False, False]
+    """
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column)
+    whole = [part.lower() for part in parts]
+    return any(
+        word == p or (len(p) > 3 and word.startswith(p.lower()))
+        for word in whole
+        for p in protected
+    )
+
+
+def _binding(verdict: Verdict, groups: Sequence[Groups]) -> Iterator[Flag]:
+    """Whether what was asked hangs on very few people."""
+    for own in groups:
+        if len(own.features) != 1:
+            continue
+        rows = [r for r in own.rows if not r.hidden and r.people is not None and not r.unknown]
+        everybody = sum(least(r.people) for r in rows if r.people is not None)
+        for r in verdict.requirements:
+            if r.feature != own.features[0] or r.limit is None:
+                continue
+            for row in rows:
+                few = row.people is not None and least(row.people) < SMALL * everybody
+                if few and r.after.groups.strip(" ()").startswith(f"{row.group} against"):
+                    yield Flag(
+                        name="small group",
+                        level="look",
+                        text=f"{r.name} by {r.feature} hangs on {row.group}: fewer than "
+                        f"{SMALL:.0%} of the people",
+                        todo="Its rate is mostly chance: merge it, or look at it by itself.",
+                    )
+
+
+def _accuracy(groups: Sequence[Groups], most: float, words: Words) -> Iterator[Flag]:
+    fell = False
+    for own in groups:
+        if len(own.features) != 1:
+            continue
+        for row in own.rows:
+            if row.accuracy is None:
+                continue
+            before, after = row.accuracy.before, row.accuracy.after
+            low = before.value if before.value is not None else before.at_least
+            high = after.value if after.value is not None else after.at_most
+            if low is None or high is None or low - high <= most:
+                continue
+            fell = True
+            wrong = row.bad_approved
+            more = ""
+            if wrong is not None and wrong.after.middle is not None:
+                more = (
+                    f"; {words.approved} without {words.good_outcome}: {percent(wrong.before)} to "
+                    f"{percent(wrong.after)}"
+                )
+            yield Flag(
+                name="accuracy of a group",
+                level="look",
+                text=f"Accuracy among {row.group} ({own.features[0]}) falls from "
+                f"{percent(row.accuracy.before)} to {percent(row.accuracy.after)}{more}",
+                todo="See the errors by group, and how the promoted turn out.",
+            )
+    if not fell:
+        yield Flag(
+            name="accuracy of a group",
+            level="fine",
+            text=f"No group's accuracy falls by more than {most:.0%}",
+        )
+
+
+def _model(comparison: Comparison, certificate: Certified | None) -> Iterator[Flag]:
+    for f in comparison.findings:
+        yield Flag(
+            name="other model or people",
+            level="stop" if f.word == "refuse" else "look",
+            text=f.text[:1].upper() + f.text[1:],
+            todo="The patch was learned for other scores or people.",
+        )
+    if not comparison.findings:
+        yield Flag(
+            name="other model or people",
+            level="fine",
+            text="Scores and columns look like those that the patch was learned for"
+            if comparison.people >= 3 * MIN_PEOPLE
+            else "Too few people to tell whether scores look like those of the fit",
+        )
+    if certificate is not None and certificate.warning:
+        text = certificate.warning
+        yield Flag(name="rows of the certificate", level="look", text=text[:1].upper() + text[1:])
+
+
+def least(people: int | Range) -> int:
+    """No fewer than this."""
+    return people if isinstance(people, int) else people.at_least
+
+
+def said(figure: Figure) -> str:
+    """A figure in a sentence."""
+    if figure.value is not None:
+        return f"{figure.value:.2f}"
+    return (
+        "not told" if figure.at_least is None else f"{figure.at_least:.2f} to {figure.at_most:.2f}"
+    )
+
+
+def percent(figure: Figure) -> str:
+    """A share in a sentence."""
+    if figure.value is not None:
+        return f"{figure.value:.0%}"
+    if figure.at_least is None or figure.at_most is None:
+        return "a share that is not told"
+    return f"{100 * figure.at_least:.0f} to {figure.at_most:.0%}"

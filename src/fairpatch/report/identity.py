@@ -1,0 +1,133 @@
+"""Who signs what: the model, the patch, who owns them, the people, and how to repeat it."""
+
+import hashlib
+from importlib.metadata import version
+from typing import Any, Literal
+
+from pydantic import Field
+
+from fairpatch.patch import Patch
+from fairpatch.patch.file import text_of
+from fairpatch.patch.parts import Part
+from fairpatch.report.figures import Count, Shown
+
+Role = Literal["learned from", "certified on", "reviewed"]
+
+
+class About(Part):
+    """What only the user knows of a model; all of it may stay unsaid.
+
+    Parameters
+    ----------
+    model, owner, purpose : what the model is called, who answers for it, and what it is for.
+    date : when the review was made; the page has none unless it is given.
+    data : what the people are, as "applicants of May 2026".
+    command : how to make this review again.
+    run : where the run lies.
+    group_names : by sensitive feature and value, what people call a group: {"sex": {"0": "women"}}.
+    protected : words more that mark a column as protected, or near to it; see ``flags``.
+    accuracy_drop : by how much a group's accuracy may fall before it is a red flag.
+    """
+
+    model: str | None = None
+    owner: str | None = None
+    purpose: str | None = None
+    date: str | None = None
+    data: str | None = None
+    command: str | None = None
+    run: str | None = None
+    group_names: dict[str, dict[str, str]] = Field(default_factory=dict)
+    protected: tuple[str, ...] = ()
+    accuracy_drop: float = 0.02
+
+
+class RowSet(Shown):
+    """Some people, and what they were for."""
+
+    role: Role
+    """What they were for."""
+    people: Count
+    """How many."""
+
+
+class Earlier(Shown):
+    """An earlier review of the same patch."""
+
+    date: str | None
+    """When it was made, where it says so."""
+    people: Count
+    """How many people it was of."""
+    word: str | None
+    """What its certificate said."""
+    flags: int
+    """How many red flags it had."""
+
+
+class Identity(Shown):
+    """What is signed, and by whom."""
+
+    model: str | None
+    """What the model is called."""
+    owner: str | None
+    """Who answers for it."""
+    purpose: str | None
+    """What it is for."""
+    date: str | None
+    """When the review was made."""
+    data: str | None
+    """What the people are."""
+    run: str | None
+    """Where the run lies."""
+    command: str | None
+    """How to make it again."""
+    patch_sha256: str
+    """Of the patch's file."""
+    model_sha256: str | None
+    """Of the base model's file, where it was one."""
+    rows: list[RowSet]
+    """The people, and what they were for."""
+    versions: dict[str, str]
+    """What it was made with."""
+    earlier: list[Earlier]
+    """Earlier reviews of the same patch, oldest first."""
+
+
+def identity_section(
+    patch: Patch, about: About, people: Count, certified: Count | None
+) -> Identity:
+    """What the user said, and what the patch says itself."""
+    rows = [RowSet(role="learned from", people=patch.provenance.training_rows or 0)]
+    rows += [] if certified is None else [RowSet(role="certified on", people=certified)]
+    rows.append(RowSet(role="reviewed", people=people))
+    said: dict[str, Any] = {
+        name: getattr(about, name)
+        for name in ("model", "owner", "purpose", "date", "data", "run", "command")
+    }
+    return Identity(
+        **said,
+        patch_sha256=patch_hash(patch),
+        model_sha256=None if patch.fingerprint is None else patch.fingerprint.model_sha256,
+        rows=rows,
+        versions={**patch.provenance.versions, "reviewed with fairpatch": version("fairpatch")},
+        earlier=[],
+    )
+
+
+def history_of(earlier: dict[str, Any] | None, patch: Patch) -> list[Earlier]:
+    """Earlier reviews of the same patch, as the data of the last one tell; nothing of another's."""
+    own = (earlier or {}).get("identity", {})
+    if earlier is None or own.get("patch_sha256") != patch_hash(patch):
+        return []
+    certificate = earlier.get("certificate") or {}
+    last = {
+        "date": own.get("date"),
+        "people": earlier.get("people"),
+        "word": certificate.get("word"),
+        "flags": sum(flag.get("level") != "fine" for flag in earlier.get("flags", [])),
+    }
+    return [Earlier.model_validate(e) for e in (*own.get("earlier", []), last)]
+
+
+def patch_hash(patch: Patch) -> str:
+    """SHA-256 of its file."""
+    return hashlib.sha256(f"{text_of(patch)}\n".encode()).hexdigest()

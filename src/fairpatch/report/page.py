@@ -1,0 +1,135 @@
+"""A review's data as a page, a notebook's first screen, and a model card: Jinja, all escaped."""
+
+import base64
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fairpatch._extras import need
+from fairpatch.measure.estimate import FEW_BEHIND
+from fairpatch.measure.floor import COARSE, UNPROTECTED
+from fairpatch.report.dial_section import Line
+from fairpatch.report.figures import Count, Figure, in_words
+
+TEMPLATES = Path(__file__).parent / "templates"
+SCRIPT = "explore.js"
+"""The only script of a page; its content policy names it by its hash, so no other can run."""
+
+
+def render(template: str, **values: Any) -> str:
+    """Jinja with everything escaped; the Markdown card escapes through its own filter."""
+    jinja2 = need("jinja2", extra="report")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=template.endswith(".html"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    words = {**_WORDS, "style": _text("style.css"), "script": _text(SCRIPT), "script_hash": _hash()}
+    page = str(environment.get_template(template).render(**words, **values))
+    # no escape characters, no marks that turn the direction of text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in page
+    )
+
+
+@cache
+def _text(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8").strip()
+
+
+@cache
+def _hash() -> str:
+    return base64.b64encode(hashlib.sha256(_text(SCRIPT).encode()).digest()).decode()
+
+
+def for_script(data: Any) -> str:
+    """JSON that cannot leave its script element."""
+    text = json.dumps(data, ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def markdown(value: Any) -> str:
+    """Text of the data in Markdown: one line, nothing that formats or opens an element."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
+    text = text if len(text) <= 200 else text[:199] + "…"
+    for sign in "\\`*_{}[]()#+!|~":
+        text = text.replace(sign, "\\" + sign)
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _percent(value: float | None, digits: int = 1) -> str:
+    return "not shown" if value is None else f"{value:.{digits}%}"
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    return "undefined" if value is None else f"{value:.{digits}f}"
+
+
+def told(people: Count | None) -> str:
+    """A count, or what is told of it."""
+    return "" if people is None else in_words(people)
+
+
+def _figure(figure: Figure | None, digits: int = 3) -> str:
+    """A figure without its interval: its value, or what it lies between."""
+    if figure is None:
+        return ""
+    if figure.value is not None:
+        return f"{figure.value:.{digits if figure.low is not None else min(digits, 2)}f}"
+    if figure.at_least is not None:
+        return f"{figure.at_least:.2f} to {figure.at_most:.2f}"
+    return "not shown" if figure.reason == FEW_BEHIND else "undefined"
+
+
+def _interval(figure: Figure | None, digits: int = 3) -> str:
+    """A figure with its interval, or why there is none."""
+    text = _figure(figure, digits)
+    if figure is None or text in ("", "not shown"):
+        return text
+    if text == "undefined":
+        return f"undefined: {figure.reason}"
+    if figure.low is None:
+        return text
+    return f"{text} ({figure.low:.{digits}f} to {figure.high:.{digits}f})"
+
+
+def _of_hundred(figure: Figure | None) -> str:
+    """A share as so many of a hundred people."""
+    if figure is None:
+        return ""
+    if figure.value is not None:
+        return f"{100 * figure.value:.0f}"
+    if figure.at_least is None or figure.at_most is None:
+        return "not shown"
+    return f"{100 * figure.at_least:.0f} to {100 * figure.at_most:.0f}"
+
+
+def _between(line: Line, step: int) -> str:
+    """What a line of the dial lies between at a step."""
+    low, high = line.at_least[step], line.at_most[step]
+    if low is None or high is None:
+        return "undefined"
+    return f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
+
+
+def _middle(ends: tuple[float, float]) -> float:
+    return (ends[0] + ends[1]) / 2
+
+
+_WORDS = {
+    "percent": _percent,
+    "number": _number,
+    "told": told,
+    "figure": _figure,
+    "interval": _interval,
+    "of_hundred": _of_hundred,
+    "between": _between,
+    "middle": _middle,
+    "coarse": COARSE,
+    "unprotected": UNPROTECTED,
+}
+"""How templates say numbers."""

@@ -1,0 +1,227 @@
+"""How many change and how few it could have been, what was asked, and whether it holds."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from fairpatch.choose.certificate import Certificate
+from fairpatch.choose.target import Target
+from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.metric import P_RULE, Metric
+from fairpatch.measure.protected import Protected
+from fairpatch.measure.rates import changed_rate, correct_rate
+from fairpatch.measure.reviewed import move
+from fairpatch.patch import Patch
+from fairpatch.report.figures import Count, Figure, Shown, count, figure
+from fairpatch.report.group_section import Pair
+
+
+class Asked(Shown):
+    """What the patch was learned for."""
+
+    text: str
+    """In words."""
+    direction: str
+    """Which decisions may change."""
+    confidence: float | None
+    """Level of the certificate; null without a target."""
+    exclude: list[str]
+    """Columns that the patch was not to read."""
+
+
+class Change(Shown):
+    """How many decisions change."""
+
+    changed: Count
+    """Either way."""
+    change_rate: Figure
+    """As a share of everybody."""
+    promoted: Count
+    """To the favourable decision."""
+    demoted: Count
+    """To the other one."""
+
+
+class Met(Shown):
+    """A comparison of the groups of one feature, and what was asked of it."""
+
+    feature: str
+    """The sensitive feature."""
+    metric: str
+    """The metric's name, as a target has it."""
+    name: str
+    """What the metric is called."""
+    before: Figure
+    """Of the base model."""
+    after: Figure
+    """Of the patched model."""
+    limit: float | None
+    """What was asked; null where nothing was."""
+    met: bool | None
+    """Whether these people keep it; null where nothing was asked, or too few people tell."""
+
+
+class Verdict(Shown):
+    """What changes, and what it gains."""
+
+    change: Change
+    """How many decisions change."""
+    bound_known: float | None
+    """The fewest changes, as a share, for any method that knows everybody's group."""
+    bound_blind: float | None
+    """The share to be expected at best without reading it."""
+    bound_for: str
+    """What these bounds are for."""
+    accuracy: Pair
+    """Share of decisions that equal the outcome."""
+    requirements: list[Met]
+    """Every comparison that was asked for, and the P-Rule, by feature."""
+
+
+class Judged(Shown):
+    """The verdict on one requirement for one feature."""
+
+    requirement: str
+    """What was asked."""
+    feature: str
+    """Of which sensitive feature, or of everybody."""
+    word: str
+    """certified, too few data, missed or refuted."""
+    estimate: Figure
+    """What was measured; each end of its interval is a limit at the certificate's confidence."""
+    people: Count
+    """On how many people."""
+    people_needed: int | None
+    """How many would do to certify it with 80 % power, if what was measured is the truth."""
+
+
+class Certified(Shown):
+    """The certificate, judged on people whom neither learning nor choosing has seen."""
+
+    word: str
+    """certified, too few data, missed or refuted: the worst of its verdicts."""
+    confidence: float
+    """Of each verdict."""
+    warning: str | None
+    """What looks odd about the people."""
+    verdicts: list[Judged]
+    """One a requirement and feature."""
+
+
+def asked_section(patch: Patch, target: Target | None, exclude: Collection[str]) -> Asked:
+    """The target, or the settings of a patch that was learned without one."""
+    if target is not None:
+        return Asked(
+            text=str(target),
+            direction=target.direction,
+            confidence=target.confidence,
+            exclude=list(dict.fromkeys([*exclude, *target.exclude])),
+        )
+    own = patch.provenance.settings
+    lambdas = [k for k in ("lambda_fair", "lambda_ratio", "lambda_concepts") if k in own]
+    text = "; ".join(["no target", ", ".join(f"{k} = {own[k]:g}" for k in lambdas)])
+    return Asked(
+        text=text.rstrip("; "), direction=patch.direction, confidence=None, exclude=list(exclude)
+    )
+
+
+def verdict_section(
+    table: Protected,
+    target: Target | None,
+    bounded: Target,
+    known: int | None,
+    blind: float | None,
+) -> Verdict:
+    """What changes; ``known`` changes and a ``blind`` share are the fewest for ``bounded``."""
+    least = _bound(known, table)
+    return Verdict(
+        change=Change(
+            changed=count(table.number(changed_rate().hits)),
+            change_rate=figure(table.rate(changed_rate(), method="clopper_pearson")),
+            promoted=count(table.number(move("promoted").hits)),
+            demoted=count(table.number(move("demoted").hits)),
+        ),
+        bound_known=least,
+        bound_blind=_blind(blind, least, table),
+        bound_for=str(bounded),
+        accuracy=Pair(
+            before=figure(table.rate(correct_rate("f"))),
+            after=figure(table.rate(correct_rate("g"))),
+        ),
+        requirements=_requirements(table, target),
+    )
+
+
+def target_reached(table: Protected, patch: Patch) -> Target:
+    """Without a target, bounds are for the P-Rule that was reached."""
+    ends = [table.metric(P_RULE, feature).ends for feature in table.counts.features]
+    least = min(max(0.0, own[0]) if own else 0.0 for own in ends)
+    return Target(p_rule=float(np.floor(least * 100) / 100), direction=patch.direction)
+
+
+def _bound(changes: int | None, table: Protected) -> float | None:
+    """The fewest changes as a share; where small counts are hidden, by the full tens of them."""
+    if changes is None:
+        return None
+    told = changes if table.whole else changes // MIN_PEOPLE * MIN_PEOPLE
+    return told / (table.people().high or table.counts.total)
+
+
+def _blind(share: float | None, least: float | None, table: Protected) -> float | None:
+    """The share without reading S, to two digits where small counts are hidden; never below it."""
+    if share is None:
+        return None
+    return max(round(share, 3 if table.whole else 2), least or 0.0)
+
+
+def _requirements(table: Protected, target: Target | None) -> list[Met]:
+    """What was asked for first, by feature; the P-Rule in any case."""
+    asked = {r.metric: r for r in target.fairness_requirements} if target else {}
+    metrics: list[Metric] = list(dict.fromkeys([*(target.metrics if target else ()), P_RULE]))
+    found = []
+    for metric in metrics:
+        for feature in table.counts.features:
+            after, requirement = table.metric(metric, feature), asked.get(metric)
+            met = None
+            if requirement is not None and after.ends is not None:
+                # where what is told lies on both sides of the limit, so does what may be said
+                told = {bool(metric.met(end, requirement.limit)) for end in after.ends}
+                met = told.pop() if len(told) == 1 else None
+            found.append(
+                Met(
+                    feature=feature,
+                    metric=metric.name,
+                    name=metric.words,
+                    before=figure(table.metric(metric, feature, model="f")),
+                    after=figure(after),
+                    limit=None if requirement is None else requirement.limit,
+                    met=met,
+                )
+            )
+    return found
+
+
+def certificate_section(
+    certificate: Certificate | None, table: Protected | None = None
+) -> Certified | None:
+    """A certificate as data; of the people of a table, it tells no more than that does."""
+    if certificate is None:
+        return None
+    same = table is not None and certificate.counts == table.counts
+    shown = certificate.shown_by(table) if table is not None and same else certificate.shown
+    return Certified(
+        word=certificate.word,
+        confidence=certificate.target.confidence,
+        warning=certificate.warning,
+        verdicts=[
+            Judged(
+                requirement=str(v.requirement),
+                feature=v.feature,
+                word=v.word,
+                estimate=figure(estimate),
+                people=count(people),
+                people_needed=v.people_needed_about,
+            )
+            for v, (estimate, people) in zip(certificate.verdicts, shown, strict=True)
+        ],
+    )

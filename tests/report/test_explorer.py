@@ -1,0 +1,194 @@
+"""The explorer in a real browser: each control does what it says, by the frontier's own numbers."""
+
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import sync_playwright
+
+from fairpatch import Commod, Target
+from fairpatch.measure.metric import P_RULE
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory):
+    """A fit for two features, its review, and the page."""
+    random = np.random.default_rng(0)
+    n = 4_000
+    sex, area = random.choice(["f", "m"], n), random.choice(["in", "out"], n, p=[0.3, 0.7])
+    score = np.clip(
+        random.random(n) * np.where(sex == "f", 0.75, 1) * np.where(area == "in", 0.85, 1),
+        0.01,
+        0.99,
+    )
+    X = pd.DataFrame(
+        {
+            "score": score,
+            "job": np.where(random.random(n) < 0.8, sex, random.choice(["f", "m"], n)),
+            "street": random.normal(size=n) + 1.5 * (area == "in"),
+            "years": random.normal(size=n),
+        }
+    )
+    y = (random.random(n) < score).astype(int)
+    g = Commod("score", target=Target(p_rule=0.8))
+    g.fit(X, y, sensitive_features={"sex": sex, "area": area})
+    found = g.review(X, y, sensitive_features={"sex": sex, "area": area}, refits=0)
+    path = found.to_html(tmp_path_factory.mktemp("explorer") / "review.html")
+    return g, found.summary.explorer, path
+
+
+@pytest.fixture(scope="module")
+def page():
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield chromium.new_page(viewport={"width": 1280, "height": 900})
+        chromium.close()
+
+
+@pytest.fixture
+def opened(page, explored):
+    page.goto(explored[2].as_uri())
+    return page
+
+
+def middle(ends):
+    return sum(ends) / 2
+
+
+def turn(page, control, value):
+    page.locator(control).evaluate(
+        "(el, v) => { el.value = v; el.dispatchEvent(new Event('input')); }", str(value)
+    )
+
+
+def chosen(explorer, *, limit, budget=1.0, feature=-1, direction="both", price=1, strike=None):
+    """What the page should choose, worked out again from its data."""
+
+    def fairness(p):
+        return p.fairness[feature] if feature >= 0 else min(p.fairness, key=middle)
+
+    allowed = [
+        p for p in explorer.points if p.struck == strike and direction in ("both", p.direction)
+    ]
+    met = [p for p in allowed if middle(fairness(p)) >= limit and middle(p.changed) <= budget]
+    best = min(met, key=lambda p: price * middle(p.changed) - middle(p.accuracy), default=None)
+    return best, fairness
+
+
+def said(best, fairness):
+    low, high = (f"{100 * v:.1f}" for v in best.changed)
+    changed = f"{low} %" if low == high else f"{low} to {high} %"
+    one, two = (f"{v:.2f}" for v in fairness(best))
+    return f"{changed} of decisions change; P-Rule {one if one == two else f'{one} to {two}'}"
+
+
+def test_every_point_is_the_frontiers_own(explored):
+    g, explorer, _ = explored
+    assert len(explorer.points) > 50
+    for point in explorer.points:
+        if point.struck:
+            continue
+        dials = g.frontier_.dials[point.candidate]
+        for i, dial in enumerate(dials.values()):
+            k = int(np.abs(dial.strength - point.strength).argmin())
+            assert point.changed[0] - 1e-3 <= dial.change_rate[k] <= point.changed[1] + 1e-3
+            low, high = point.fairness[i]
+            assert low - 1e-3 <= P_RULE.along(dial.only(k))[0] <= high + 1e-3
+            assert point.accuracy[0] - 1e-3 <= dial.accuracy[k] <= point.accuracy[1] + 1e-3
+    (own,) = [p for p in explorer.points if p.chosen]
+    assert own.candidate == g.choice_.model
+    assert own.strength == pytest.approx(g.choice_.strength, abs=1e-5)
+
+
+def test_no_point_is_narrower_than_ten_people(explored):
+    _, explorer, _ = explored
+    for point in explorer.points:
+        assert point.changed[1] - point.changed[0] >= 9 / 4_000 - 2e-3
+
+
+def test_it_starts_with_what_was_chosen(opened, explored):
+    _, explorer, _ = explored
+    (own,) = [p for p in explorer.points if p.chosen]
+    assert opened.inner_text("#f-sentence").startswith("As chosen: ")
+    assert said(own, lambda p: min(p.fairness, key=middle)) in opened.inner_text("#f-sentence")
+
+
+@pytest.mark.parametrize("limit", [0.6, 0.8, 0.9])
+def test_the_target(opened, explored, limit):
+    _, explorer, _ = explored
+    k = explorer.limits.index(limit)
+    turn(opened, "#x-limit", k)
+    best, fairness = chosen(explorer, limit=limit)
+    assert opened.inner_text("#o-limit") == f"{limit:.2f}"
+    text = opened.inner_text("#f-sentence")
+    if best is None:
+        assert text.startswith("Nearest: ")
+        assert "No candidate meets this" in opened.inner_text("#f-flags")
+    else:
+        assert said(best, fairness) in text
+    asked = 260 - 240 * limit
+    assert float(opened.get_attribute("#asked", "y1")) == pytest.approx(asked)
+
+
+def test_budget_feature_direction_preference(opened, explored):
+    _, explorer, _ = explored
+    limit = explorer.limits[5]
+    turn(opened, "#x-limit", 5)
+    free = opened.inner_text("#f-sentence")
+    turn(opened, "#x-feature", 0)
+    best, fairness = chosen(explorer, limit=limit, feature=0)
+    assert said(best, fairness) in opened.inner_text("#f-sentence")
+    assert opened.locator("#f-flow .group").count() == 2  # of that feature alone
+    turn(opened, "#x-direction", "promote_only")
+    best, fairness = chosen(explorer, limit=limit, feature=0, direction="promote_only")
+    assert said(best, fairness) in opened.inner_text("#f-sentence")
+    turn(opened, "#x-prefer", 1000)
+    best, fairness = chosen(explorer, limit=limit, feature=0, direction="promote_only", price=1000)
+    assert said(best, fairness) in opened.inner_text("#f-sentence")
+    turn(opened, "#x-budget", 1)
+    assert "Nearest: " in opened.inner_text("#f-sentence")
+    assert "any" not in opened.inner_text("#o-budget")
+    turn(opened, "#x-budget", 100)
+    turn(opened, "#x-prefer", 1)
+    turn(opened, "#x-direction", "both")
+    turn(opened, "#x-feature", -1)
+    assert opened.inner_text("#f-sentence") == free
+
+
+def test_a_line_is_struck_and_the_command_says_so(opened, explored):
+    g, explorer, _ = explored
+    line = next(p.struck for p in explorer.points if p.struck)
+    turn(opened, "#x-limit", 2)
+    turn(opened, "#x-strike", line)
+    best, fairness = chosen(explorer, limit=explorer.limits[2], strike=line)
+    text = opened.inner_text("#f-sentence")
+    assert said(best, fairness) in text if best else text.startswith("Nearest: ")
+    assert opened.locator(".cardline.struck").all_inner_texts()[0].startswith(line)
+    opened.locator("#freeze").click()
+    assert f"fairpatch edit RUN --strike '{line}'" in opened.inner_text("#command")
+    assert line in [own.name for own in g.patch_.lines]
+
+
+def test_a_frozen_state_is_a_command_that_the_program_takes(opened, explored):
+    _, explorer, _ = explored
+    turn(opened, "#x-limit", 4)
+    turn(opened, "#x-budget", 50)
+    turn(opened, "#x-direction", "promote_only")
+    turn(opened, "#x-prefer", 0)
+    opened.locator("#freeze").click()
+    text = opened.inner_text("#command").splitlines()[-1]
+    limit = f"{explorer.limits[4]:g}"
+    assert text.startswith(
+        f"fairpatch fit --config RUN/config.yaml --p-rule {limit} --max-changes "
+    )
+    assert text.endswith("--direction promote_only --target price_per_change=0 --out RUN-2")
+
+
+def test_the_keyboard_moves_it(opened):
+    before = opened.inner_text("#o-limit")
+    opened.locator("#x-limit").focus()
+    opened.keyboard.press("ArrowRight")
+    assert opened.inner_text("#o-limit") != before

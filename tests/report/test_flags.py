@@ -1,0 +1,126 @@
+"""Red flags: each is raised by what it is about, and not without."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairpatch import Commod, PatchedModel, Target, review
+from fairpatch.base import BaseModel
+from fairpatch.patch import Card, Column, Concept, Patch, Range, RangesWeight
+from fairpatch.report.flags import is_protected
+from fairpatch.report.identity import About
+
+
+def flags(found):
+    return {f.name: f for f in reversed(found.summary.flags)}  # the gravest of each name
+
+
+def people(n=2_000, seed=0):
+    random = np.random.default_rng(seed)
+    s = np.where(np.arange(n) % 2, "a", "b")
+    X = pd.DataFrame({"score": random.random(n), "age": random.integers(18, 80, n),
+                      "x": random.normal(size=n)})  # fmt: skip
+    return X, (random.random(n) < X["score"]).astype(int).to_numpy(), s
+
+
+def card(column, below, **options):
+    part = RangesWeight(column=column, ranges=[Range(below=below, weight=100.0)])
+    return Patch(
+        columns=[Column(name=column, kind="number")],
+        concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
+        card=Card(price=50.0, sureness=0.0),
+        direction="promote_only",
+        **options,
+    )
+
+
+def reviewed(patch, X, y, s, **options):
+    model = PatchedModel(BaseModel("score"), patch)
+    asked = options.pop("target", Target(p_rule=0.8))
+    return review(model, X, y, sensitive_features={"s": s}, target=asked, refits=0, **options)
+
+
+def test_a_target_that_is_missed():
+    X, y, s = people()
+    X["score"] = np.where(s == "a", X["score"] * 0.6, X["score"])
+    found = flags(reviewed(card("x", -2.0), X, y, s))
+    assert found["target"].level == "stop"
+    assert "P-Rule by s is missed on these people" in found["target"].text
+    X, y, s = people()
+    assert flags(reviewed(card("x", -2.0), X, y, s))["target"].level == "fine"
+
+
+def test_promoted_who_turn_out_worse():
+    X, y, s = people()
+    assert flags(reviewed(card("x", 0.0), X, y, s))["outcome of the promoted"].level != "stop"
+    worse = np.where(X["x"] < 0, 0, y)  # who is promoted never turns out well
+    found = flags(reviewed(card("x", 0.0), X, worse, s))["outcome of the promoted"]
+    assert found.level == "stop"
+    assert "wrong people" in found.text
+
+
+@pytest.mark.parametrize(
+    ("column", "protected"),
+    [
+        ("age", True), ("Age", True), ("AGE", True), ("age_group", True), ("driverAge", True),
+        ("marital.status", True), ("MaritalStatus", True), ("zip_code", True), ("race", True),
+        ("nationality", True), ("mileage", False), ("wages", False), ("usage", False),
+        ("income", False), ("trace", False), ("balance", False), ("average_pay", False),
+    ],
+)  # fmt: skip
+def test_protected_names(column, protected):
+    assert is_protected(column) == protected
+
+
+def test_a_line_on_a_protected_column_or_a_proxy():
+    X, y, s = people()
+    found = flags(reviewed(card("age", 30.0), X, y, s))["protected or proxy"]
+    assert found.level == "look"
+    assert "reads age" in found.text
+    proxy = X.assign(x=X["x"] + 3 * (s == "a"))
+    found = flags(reviewed(card("x", 0.0), proxy, y, s))["protected or proxy"]
+    assert "tells s (AUC" in found.text
+    assert flags(reviewed(card("x", 0.0), X, y, s))["protected or proxy"].level == "fine"
+    own = About(protected=("x",))  # a list that users extend
+    found = flags(reviewed(card("x", 0.0), X, y, s, about=own))["protected or proxy"]
+    assert found.level == "look"
+
+
+def test_a_group_whose_accuracy_falls():
+    X, y, s = people()
+    harmed = np.where((X["x"] < 0) & (s == "a"), 0, y)
+    patch = card("x", 0.0)
+    found = [f for f in reviewed(patch, X, harmed, s).summary.flags
+             if f.name == "accuracy of a group" and f.level == "look"]  # fmt: skip
+    assert any("Accuracy among a (s) falls" in f.text for f in found)
+    calm = About(accuracy_drop=1.0)
+    found = flags(reviewed(patch, X, harmed, s, about=calm))["accuracy of a group"]
+    assert found.level == "fine"
+
+
+def test_a_binding_group_of_very_few():
+    X, y, s = people(3_000)
+    s = np.where(np.arange(3_000) < 40, "c", s)
+    X.loc[:39, "score"] *= 0.8
+    found = reviewed(card("x", -1.5), X, y, s)
+    texts = [f.text for f in found.summary.flags if f.name == "small group"]
+    if "c against" in found.summary.verdict.requirements[0].after.groups:
+        assert any("hangs on c" in text for text in texts)
+    else:
+        pytest.fail("the small group should bind")
+
+
+def test_refits_that_disagree_and_scores_that_moved():
+    X, y, s = people(1_500)
+    noise = X.assign(**{f"n{i}": np.random.default_rng(i).normal(size=1_500) for i in range(8)})
+    noise["score"] = np.where(s == "a", noise["score"] * 0.85, noise["score"])
+    g = Commod("score", target=Target(p_rule=0.9)).fit(noise, y, sensitive_features={"s": s})
+    found = g.review(noise, y, sensitive_features={"s": s})
+    stable = found.summary.stability.of_changed
+    level = flags(found)["stability"].level
+    assert (level == "look") == (stable < 0.8)
+    assert stable < 0.8  # nothing but noise tells the groups apart
+    assert flags(found)["other model or people"].level == "fine"
+    moved = noise.assign(score=noise["score"] ** 1.6)
+    found = g.review(moved, y, sensitive_features={"s": s}, refits=0, if_unlike="ignore")
+    assert flags(found)["other model or people"].level != "fine"
