@@ -135,8 +135,8 @@ def test_the_target(opened, explored, limit):
 
 def test_budget_feature_direction_preference(opened, explored):
     _, explorer, _ = explored
-    limit = explorer.limits[5]
-    turn(opened, "#x-limit", 5)
+    limit = explorer.limits[12]
+    turn(opened, "#x-limit", 12)
     free = opened.inner_text("#f-sentence")
     turn(opened, "#x-feature", 0)
     best, fairness = chosen(explorer, limit=limit, feature=0)
@@ -161,9 +161,9 @@ def test_budget_feature_direction_preference(opened, explored):
 def test_a_line_is_struck_and_the_command_says_so(opened, explored):
     g, explorer, _ = explored
     line = next(p.struck for p in explorer.points if p.struck)
-    turn(opened, "#x-limit", 2)
-    turn(opened, "#x-strike", line)
-    best, fairness = chosen(explorer, limit=explorer.limits[2], strike=line)
+    turn(opened, "#x-limit", 5)
+    turn(opened, "#x-strike", explorer.lines.index(line))
+    best, fairness = chosen(explorer, limit=explorer.limits[5], strike=line)
     text = opened.inner_text("#f-sentence")
     assert said(best, fairness) in text if best else text.startswith("Nearest: ")
     assert opened.locator(".cardline.struck").all_inner_texts()[0].startswith(line)
@@ -174,13 +174,13 @@ def test_a_line_is_struck_and_the_command_says_so(opened, explored):
 
 def test_a_frozen_state_is_a_command_that_the_program_takes(opened, explored):
     _, explorer, _ = explored
-    turn(opened, "#x-limit", 4)
+    turn(opened, "#x-limit", 10)
     turn(opened, "#x-budget", 50)
     turn(opened, "#x-direction", "promote_only")
     turn(opened, "#x-prefer", 0)
     opened.locator("#freeze").click()
     text = opened.inner_text("#command").splitlines()[-1]
-    limit = f"{explorer.limits[4]:g}"
+    limit = f"{explorer.limits[10]:g}"
     assert text.startswith(
         f"fairpatch fit --config RUN/config.yaml --p-rule {limit} --max-changes "
     )

@@ -165,5 +165,5 @@ def test_alternatives_are_at_what_was_asked_and_the_patch_reads_no_s(made):
     assert rows["a cut-off for each sex"].reads_s
     assert not rows["this patch"].reads_s
     for name in ("a cut-off for each sex", "the Bayes rule, not reading it"):
-        assert rows[name].fairness.middle > 0.7, name  # set to 0.8 on other people
+        assert rows[name].fairness["sex"].middle > 0.7, name  # set to 0.8 on other people
     assert rows["this patch"].stability == found.summary.stability.of_changed

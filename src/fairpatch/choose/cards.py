@@ -145,8 +145,9 @@ def learn_cards(
         for points in (crossed, own)
     )
     dearest = int(np.ceil(max(np.abs(points).max(initial=0.0) for points in (*crossed, *own)))) + 1
-    prices = np.arange(1, dearest + 1)
-    if dearest > MOST_PRICES:  # whole points all the same, but not each of them
+    if dearest <= MOST_PRICES:
+        prices = np.arange(1, dearest + 1)
+    else:  # whole points all the same, but not each of them
         prices = np.unique(np.geomspace(1, dearest, MOST_PRICES).round())
     strengths = np.append(0.0, HUNDRED / prices[::-1])
     return Cards(

@@ -110,6 +110,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     from fairpatch.patch import save
     from fairpatch.patch.strict import dumps_safely
     from fairpatch.patch.whole import write_whole
+    from fairpatch.report.verdict_section import certificate_text
 
     g = Commod(
         base_model(options),
@@ -157,7 +158,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
                 f"(A patch that changes {g.preferred_.change_rate:.1%} was preferred on the "
                 "selection rows, but only this one, with more room, could be certified.)"
             )
-        note(str(g.certificate_))
+        note(certificate_text(review.summary.certificate))
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
     summary = {"met": True, "certificate": word, "change_rate": g.choice_.change_rate}
     return (REFUTED if word == "refuted" else MET), summary
@@ -189,10 +190,13 @@ def about_run(options: "Config", out: Path) -> "About":
 
 def _refuse(error: "TargetNotReachedError", options: "Config", out: Path) -> None:
     """A refused target leaves a record, too."""
+    from fairpatch.cli import run_folder
     from fairpatch.report.refusal import Refusal
 
     if error.frontier is None:
         return
+    if (out / run_folder.MANIFEST).exists():  # a run that still stands
+        out = out.with_name(f"{out.name}-refused")
     out.mkdir(parents=True, exist_ok=True)
     record = Refusal.of(error, about_run(options, out))
     page = record.to_html(out / "refused.html")

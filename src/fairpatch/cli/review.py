@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -53,7 +53,7 @@ def run(
         judged=None if judged is None else Certified.model_validate(judged),
     )  # fmt: skip
     last = next((p for p in (out.with_suffix(".json"), earlier) if p.is_file()), None)
-    past = None if last is None else read_strictly(last, "a review", MOST_BYTES)
+    past = _past(last)
     identity = found.summary.identity
     found = found.but(
         signed=None if signed is None else Signed(**signed),
@@ -63,3 +63,15 @@ def run(
     found.to_json(out.with_suffix(".json"))
     found.to_model_card(out.with_suffix(".md"))
     say(f"{found}\nwrote {out}, {out.with_suffix('.json')} and {out.with_suffix('.md')}")
+
+
+def _past(path: Path | None) -> Any:
+    """The data of an earlier review; nothing where the file is something else."""
+    from fairpatch.patch.strict import read_strictly
+
+    if path is None:
+        return None
+    try:
+        return read_strictly(path, "a review", MOST_BYTES)
+    except ValueError:
+        return None

@@ -18,7 +18,9 @@ from fairpatch.choose.fit import Fitted
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
+from fairpatch.explain.exact_card import ExactCard, exact_card
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import Metric
@@ -36,14 +38,16 @@ from fairpatch.measure.reviewed import outcome
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
-from fairpatch.report.coarse import Beside, as_told, decided
+from fairpatch.report.coarse import Beside, apart, decided
 from fairpatch.report.figures import Count, Figure, Shown, Tens, count, figure
 from fairpatch.rivals import FewBayes, Lpp, Reductions, Rival
 
 MOST_LEARNED = 1_000
 """Rows that a slow rival learns from, at most."""
+QUICK = 10
+"""Rounds of a method that retrains: about as good as many, and a review is no benchmark."""
 NOBODY = figure(Estimate.undefined("nobody"))
-CUTS = 200
+CUTS = 60
 """Cut-offs that are tried."""
 
 
@@ -58,8 +62,8 @@ class Alternative(Shown):
     """Whether a person can read why a decision changes."""
     changed: Count
     """How many decisions change."""
-    fairness: Figure
-    """What was asked for first, for the feature that is worst off."""
+    fairness: dict[str, Figure]
+    """What was asked for first, by feature."""
     accuracy: Figure
     """Share of decisions that equal the outcome."""
     good_approved: Figure
@@ -70,6 +74,17 @@ class Alternative(Shown):
     """Of those promoted, the share with the good outcome."""
     stability: float | None
     """Share of the same people who change when it is learned again, where that was tried."""
+
+
+class Exact(Shown):
+    """The fewest people that any small card with lines of this one would promote, here."""
+
+    lines: int
+    """How many of its lines such a card may have."""
+    promoted: Count | None
+    """The fewest found; null where none meets the limit, as far as was looked."""
+    bound: Count
+    """No such card promotes fewer: proved by an integer program."""
 
 
 class Alternatives(Shown):
@@ -83,6 +98,8 @@ class Alternatives(Shown):
     """The feature that rules for one feature were made for."""
     rows: list[Alternative]
     """The base model as it is first, the patch last."""
+    exact: Exact | None
+    """What an exact search over small cards finds, where rates of approval are compared."""
 
 
 def alternatives(
@@ -108,7 +125,7 @@ def alternatives(
             reads_s=reads_s,
             readable=readable,
             changed=tens.count(np.sum(decision != (rows.f > 0))),
-            fairness=beside.compared(metric, counts),
+            fairness={f: apart(metric, counts, f, tens) for f in counts.features},
             accuracy=tens.share(float(np.sum(decision == (rows.y == 1))), float(len(rows))),
             good_approved=_overall(counts, true_positive_rate, tens),
             bad_approved=_overall(counts, false_positive_rate, tens),
@@ -122,7 +139,7 @@ def alternatives(
     if cut is not None:
         found.append(row("one other cut-off for all", cut))
     feature = rows.s.features[0]
-    by_group = _crossed(rows, halves, lambda one, two: _cutoff_by_group(one, two, metric, limit))
+    by_group = _crossed(rows, halves, partial(_cutoff_by_group, metric, limit, target.direction))
     if by_group is not None:
         found.append(row(f"a cut-off for each {feature}", by_group, reads_s=True))
     for name, rival, values in _rivals(rows, metric, limit):
@@ -133,7 +150,20 @@ def alternatives(
     for name, other in _other_patches(fitted, target, patch):
         found.append(row(name, other.decide(rows.X, rows.f)))
     found.append(_told("this patch", beside.table, metric, "g", stability))
-    return Alternatives(metric=metric.words, limit=limit, feature=feature, rows=found)
+    return Alternatives(
+        metric=metric.words,
+        limit=limit,
+        feature=feature,
+        rows=found,
+        exact=_exact(exact_card(patch, rows, metric, limit), tens),
+    )
+
+
+def _exact(found: ExactCard | None, tens: Tens) -> Exact | None:
+    if found is None:
+        return None
+    best = None if found.promoted is None else tens.count(found.promoted)
+    return Exact(lines=found.lines, promoted=best, bound=tens.count(found.bound))
 
 
 def _told(
@@ -146,7 +176,7 @@ def _told(
         reads_s=False,
         readable=True,
         changed=count(changed) if model == "g" else 0,
-        fairness=as_told(table, metric, model),
+        fairness={f: figure(table.metric(metric, f, model=model)) for f in table.counts.features},
         accuracy=figure(table.rate(correct_rate(model))),
         good_approved=figure(table.rate(true_positive_rate(model))),
         bad_approved=figure(table.rate(false_positive_rate(model))),
@@ -201,12 +231,14 @@ def _one_cutoff(one: Rows, two: Rows, target: Target) -> Bools:
     return np.asarray(two.f > cuts[best])
 
 
-def _cutoff_by_group(one: Rows, two: Rows, metric: Metric, limit: float) -> Bools | None:
+def _cutoff_by_group(
+    metric: Metric, limit: float, direction: Direction, one: Rows, two: Rows
+) -> Bools | None:
     """Of each group of the first feature, those f is least sure about: the fewest changes there."""
     feature = one.s.features[0]
     counts = decided(one, one.f > 0).by(feature).known()
-    bound = metric.fewest(counts, limit)
-    if bound is None:
+    bound = None if metric.given_y else metric.fewest(counts, limit, direction=direction)
+    if bound is None:  # given y it would have to know the outcome
         return None
     decision = two.f > 0
     for i, (value,) in enumerate(counts.groups):
@@ -237,7 +269,11 @@ def _rivals(
         hits, people = selection_rate("f").per_group(counts)
         highest = float(np.max(hits / np.maximum(people, 1.0), initial=0.0))
         gap = max((1 - limit) * highest if metric.at_least else limit, 0.01)
-        yield "ExponentiatedGradient (retrains)", Reductions(fairness=fairness), (gap,)
+        yield (
+            "ExponentiatedGradient (retrains)",
+            Reductions(fairness=fairness, max_iter=QUICK),
+            (gap,),
+        )
 
 
 def _rival(

@@ -33,7 +33,9 @@ class CardLine(Shown):
     column: str
     """The column that it reads."""
     who: str
-    """Whom it is about."""
+    """Whom it is about: the line's name, by which it is struck."""
+    said: str
+    """The same in full: a slope takes on one side what it gives on the other."""
     points: float
     """Points that they get."""
     shown: str
@@ -103,6 +105,7 @@ def _line(
         concept=line.concept,
         column=columns[0].name,
         who=line.name,
+        said=_said(line),
         points=line.points,
         shown=shown(line.points),
         people=beside.tens.count(gets.sum()),
@@ -115,3 +118,10 @@ def _line(
         changes_without=beside.moved(np.sum(without != before)),
         fairness_without=beside.compared(metric, decided(rows, without), near=True),
     )
+
+
+def _said(line: Line) -> str:
+    """A line as a reader takes it."""
+    if not line.slope:
+        return line.name
+    return f"{line.name} ({shown(-line.points)} for as much below)"

@@ -10,6 +10,7 @@ from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.terms import activation
+from fairpatch.patch.words import reason_lines
 from fairpatch.report.coarse import Beside
 from fairpatch.report.figures import Count, Figure, Shown
 
@@ -44,13 +45,12 @@ class Case(Shown):
 def case_section(patch: Patch, rows: Rows, after: Bools, beside: Beside) -> list[Case]:
     """People who change, by the line or concept that pushes them hardest; the largest first."""
     before = rows.f > 0
-    parts = [(line.name, line.part) for line in patch.lines] if patch.card else [
-        (concept.name, concept) for concept in patch.concepts
-    ]  # fmt: skip
+    lines = reason_lines(patch) if patch.card else []
+    parts = [line.part for line in lines] or list(patch.concepts)
     if not parts:
         return []
     columns = list(patch.columns)
-    pushes = np.stack([part.weight * activation(part, columns, rows.X) for _, part in parts])
+    pushes = np.stack([part.weight * activation(part, columns, rows.X) for part in parts])
     found = []
     for direction, moved, sign in (
         ("promoted", after & ~before, 1.0),
@@ -58,7 +58,10 @@ def case_section(patch: Patch, rows: Rows, after: Bools, beside: Beside) -> list
     ):
         towards = sign if patch.card else -1.0  # the paper's ratio falls where it changes
         strongest = (towards * pushes).argmax(0)
-        for k, (name, _) in enumerate(parts):
+        for k, part in enumerate(parts):
+            name = part.name
+            if lines:
+                name = lines[k].gives if sign > 0 else lines[k].takes
             here = np.flatnonzero(moved & (strongest == k))
             if len(here) >= 2 * MIN_PEOPLE:
                 found.append((len(here), _case(patch, rows, here, name, direction, beside)))

@@ -74,6 +74,8 @@ class Beside:
         table does not tell are left out.
         """
         found = []
+        if not np.array_equal(self.table.counts.weight, self.table.counts.n):
+            return NOT_TOLD  # these count people, the table weighs them
         for feature in decision.features:
             groups = self.table.compared(feature)
             rates = (selection_rate("f"), selection_rate("g"), *(r("g") for r in metric.rates))

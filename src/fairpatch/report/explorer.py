@@ -4,7 +4,8 @@ Measured on the people whom candidates were chosen on, never on those who certif
 chooses, and what was chosen must be certified on others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,13 +14,15 @@ from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.struck import Struck
 from fairpatch.choose.target import Target
 from fairpatch.measure.direction import DIRECTIONS, Direction
+from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.metric import Metric
 from fairpatch.report.figures import NOT_TOLD, Shown, Tens
+from fairpatch.report.named import Names
 
 STOPS = 14
 """Strengths of each candidate."""
-LIMITS = 11
-"""Limits for which bounds are told."""
+LIMITS, BOUNDS = 26, 6
+"""Limits that can be asked for, and those of them for which bounds are told."""
 
 
 class Group(Shown):
@@ -28,7 +31,7 @@ class Group(Shown):
     name: str
     """What it is called."""
     people: int
-    """Its share of the people of its feature, in percent."""
+    """Its share of the people who are shown, in percent."""
 
 
 class Feature(Shown):
@@ -104,9 +107,13 @@ class Explorer(Shown):
     points: list[Point]
     """Every candidate and strength."""
     limits: list[float]
-    """Limits for which bounds are told."""
+    """Limits that can be asked for."""
+    bound_limits: list[float]
+    """Those for which bounds are told."""
     bounds: list[Bounds]
     """By direction and feature."""
+    lines: list[str]
+    """Lines of the chosen card."""
     protected_lines: list[str]
     """Lines of the card that read a protected column, or one that tells the group."""
 
@@ -118,34 +125,51 @@ def explorer_section(
     chosen: tuple[int, float] | None,
     protected_lines: Sequence[str],
     tens: Tens,
-) -> Explorer:
-    """Everything that the explorer shows."""
+    names: Names | None = None,
+) -> Explorer | None:
+    """Everything that the explorer shows; None where too few people, or weights, forbid it.
+
+    Groups of fewer than ten people are left out of it, in every figure and bound.
+    """
     requirement = target.fairness_requirements[0]
     metric = requirement.metric
     if not isinstance(metric, Metric):
         raise TypeError("a requirement of the groups compares them")
+    if frontier.candidates.decision.weight is not None:  # tens of weights are no tens of people
+        return None
+    large = _large(frontier)
+    if not large:
+        return None
     first = next(iter(frontier.dials[0].values()))
     features = [
-        Feature(name=name, groups=_groups(frontier, name)) for name in frontier.counts.features
+        Feature(name=name, groups=_groups(frontier, name, own, names or {}))
+        for name, own in large.items()
     ]
+    whole = all(
+        len(own) == len(frontier.counts.by(name).groups) for name, own in large.items()
+    ) and len(large) == len(frontier.counts.features)
+    tens = tens.model_copy(update={"sized": whole and not metric.given_y})
+    is_card = frontier.candidates.strengths is not None
     points: list[Point] = []
     own = (metric, tens)
     for m, by_feature in enumerate(frontier.dials):
         direction = frontier.candidates.directions[m]
-        dials = list(by_feature.values())
-        stops = _stops(dials, metric, card=frontier.candidates.strengths is not None)
+        dials = _only(by_feature, large)
+        stops = _stops(dials, metric, card=is_card)
         points += [_point(dials, k, m, direction, *own) for k in stops]
         if chosen is not None and chosen[0] == m:
             k = int(dials[0].at(chosen[1]))
             points.append(_point(dials, k, m, direction, *own, chosen=True))
     for each in struck:
-        dials = list(each.dials.values())
+        dials = _only(each.dials, large)
         about = (each.candidate, each.direction, *own)
         points += [
             _point(dials, k, *about, struck=each.line) for k in _stops(dials, metric, card=True)
         ]
-    before = _point(list(frontier.dials[0].values()), 0, -1, "both", *own)
-    limits = _limits(metric)
+    before = _point(_only(frontier.dials[0], large), 0, -1, "both", *own)
+    points = points if is_card else [p.model_copy(update={"price": None}) for p in points]
+    some = _limits(metric, BOUNDS)
+    limits = sorted({*_limits(metric, LIMITS), requirement.limit})
     return Explorer(
         metric=metric.name,
         words=metric.words,
@@ -158,17 +182,46 @@ def explorer_section(
         before=before,
         points=points,
         limits=limits,
-        bounds=_bounds(frontier, target, metric, limits),
+        bound_limits=some,
+        bounds=_bounds(frontier, large, target, metric, some),
+        lines=list(dict.fromkeys(each.line for each in struck)),
         protected_lines=list(protected_lines),
     )
 
 
-def _groups(frontier: Frontier, feature: str) -> list[Group]:
+def _large(frontier: Frontier) -> dict[str, list[int]]:
+    """By feature, the groups of at least ten people, in the order of the dials; two or more."""
+    found = {}
+    for name in frontier.counts.features:
+        sizes = [size for _, size in _in_order(frontier, name)]
+        own = [i for i, size in enumerate(sizes) if size >= MIN_PEOPLE]
+        if len(own) > 1:
+            found[name] = own
+    return found
+
+
+def _in_order(frontier: Frontier, feature: str) -> list[tuple[str, int]]:
+    """The groups of a feature with their people, as dials have them: ordered as text."""
     own = frontier.counts.by(feature).known()
-    everybody = max(int(own.sizes.sum()), 1)
+    both = zip(own.groups, own.sizes.tolist(), strict=True)
+    return sorted(((str(value), size) for (value,), size in both), key=lambda pair: pair[0])
+
+
+def _groups(frontier: Frontier, feature: str, large: list[int], names: Names) -> list[Group]:
+    own = [_in_order(frontier, feature)[i] for i in large]
+    everybody = sum(size for _, size in own)
+    called = names.get(feature, {})
     return [
-        Group(name=name, people=round(100 * int(size) / everybody))
-        for name, size in zip(own.group_names, own.sizes, strict=True)
+        Group(name=called.get(name, name), people=round(100 * size / everybody))
+        for name, size in own
+    ]
+
+
+def _only(dials: Mapping[str, Dial], large: Mapping[str, list[int]]) -> list[Dial]:
+    """Of each feature's dial, the groups that are shown."""
+    return [
+        replace(dials[name], positive=dials[name].positive[:, own], size=dials[name].size[own])
+        for name, own in large.items()
     ]
 
 
@@ -203,7 +256,12 @@ def _point(
         own = dial.only(k)
         size = np.asarray(own.size, np.float64)
         own_rates = [
-            _share(tens, float(own.positive[0, g].sum()), float(size[g].sum()))
+            _share(
+                tens,
+                float(own.positive[0, g].sum()),
+                float(size[g].sum()),
+                known=tens.sized,
+            )
             for g in range(len(size))
         ]
         rates.append(own_rates)
@@ -215,8 +273,8 @@ def _point(
         chosen=chosen,
         price=round(100 / strength, 6) if strength else None,
         strength=round(strength, 6),
-        changed=_share(tens, float(first.changed[k]), first.people),
-        accuracy=_share(tens, float(first.correct[k]), first.people),
+        changed=_share(tens, float(first.changed[k]), first.people, known=tens.sized),
+        accuracy=_share(tens, float(first.correct[k]), first.people, known=tens.sized),
         promoted_outcome=_told(tens, good, up),
         left_outcome=_told(tens, float(first.denied_good) - good, left),
         fairness=fairness,
@@ -224,7 +282,7 @@ def _point(
     )
 
 
-def _share(tens: Tens, hits: float, among: float, *, known: bool = True) -> tuple[float, float]:
+def _share(tens: Tens, hits: float, among: float, *, known: bool) -> tuple[float, float]:
     low, high = tens.ends(hits, among, known=known)
     return float(np.floor(low * 1000) / 1000), float(min(1.0, np.ceil(high * 1000) / 1000))
 
@@ -240,7 +298,7 @@ def _metric(metric: Metric, positive: Counted, size: Counted, tens: Tens) -> tup
         labels = make("g").among[:2, 0].any(1)
         ends = metric.between(
             [
-                tens.ends(float(p[labels].sum()), float(n[labels].sum()), known=True)
+                tens.ends(float(p[labels].sum()), float(n[labels].sum()), known=tens.sized)
                 for p, n in zip(positive, size, strict=True)
             ]
         )
@@ -249,15 +307,19 @@ def _metric(metric: Metric, positive: Counted, size: Counted, tens: Tens) -> tup
     return float(np.floor(low * 1000) / 1000), float(most)
 
 
-def _limits(metric: Metric) -> list[float]:
-    ends = (0.5, 1.0) if metric.at_least else (0.0, 0.4)
-    return [round(float(v), 3) for v in np.linspace(*ends, LIMITS)]
+def _limits(metric: Metric, many: int) -> list[float]:
+    ends = (0.5, 1.0) if metric.at_least else (0.0, 0.5)
+    return [round(float(v), 3) for v in np.linspace(*ends, many)]
 
 
 def _bounds(
-    frontier: Frontier, target: Target, metric: Metric, limits: Sequence[float]
+    frontier: Frontier,
+    large: Mapping[str, list[int]],
+    target: Target,
+    metric: Metric,
+    limits: Sequence[float],
 ) -> list[Bounds]:
-    counts = {name: frontier.counts.by(name) for name in frontier.counts.features}
+    counts = {name: frontier.counts.by(name).known().large(MIN_PEOPLE) for name in large}
     directions = DIRECTIONS if target.direction == "both" else (target.direction,)
     found = []
     for direction in directions:

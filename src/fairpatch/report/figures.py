@@ -6,6 +6,7 @@ import numpy as np
 from pydantic import ConfigDict
 
 from fairpatch._arrays import Floats
+from fairpatch.decision import Decision
 from fairpatch.measure.disclose import Told
 from fairpatch.measure.estimate import FEW_BEHIND, Estimate
 from fairpatch.measure.floor import MIN_PEOPLE
@@ -48,6 +49,8 @@ class Figure(Shown):
     """Why there is no value."""
     groups: str
     """The groups that a comparison hangs on, in words: lowest against highest."""
+    between: tuple[str, str] | None
+    """The same as a pair."""
 
     @property
     def middle(self) -> float | None:
@@ -68,6 +71,17 @@ class Words(Shown):
     """What somebody is who has the favourable decision."""
     denied: str
     """What somebody is who has the other one."""
+
+
+def words_of(decision: Decision) -> Words:
+    """What a decision's user calls it."""
+    approved, denied = decision.sides
+    return Words(
+        favoured=decision.favoured,
+        good_outcome=decision.good_outcome,
+        approved=approved,
+        denied=denied,
+    )
 
 
 def in_words(people: Count) -> str:
@@ -96,7 +110,9 @@ def figure(estimate: Estimate, digits: int = 6) -> Figure:
         "at_most": at_most,
     }
     rounded = {k: None if v is None else round(v, digits) for k, v in numbers.items()}
-    return Figure(**rounded, reason=estimate.reason, groups=estimate.groups)
+    return Figure(
+        **rounded, reason=estimate.reason, groups=estimate.groups, between=estimate.between
+    )
 
 
 NOT_TOLD = figure(Estimate(None, reason=FEW_BEHIND))

@@ -18,13 +18,16 @@ PROTECTED = (
     "national", "citizen", "immigra", "foreign", "religio", "faith", "disab", "health", "pregnan",
     "marital", "marriage", "married", "spouse", "family", "household", "relationship", "child",
     "dependents", "parent", "orientation", "union", "politic", "language", "postcode", "postal",
-    "zip", "neighbourhood", "neighborhood", "surname", "firstname", "maiden",
+    "native", "country", "origin", "ancestry", "zip", "neighbourhood", "neighborhood", "surname",
+    "firstname", "maiden",
 )  # fmt: skip
 """Beginnings of words in the names of columns that are protected somewhere, or near to it."""
 TELLS = 0.7
 """AUC from which on a column is said to tell the sensitive feature."""
 AGREE = 0.8
 """Of the changes, the share that refits must make too."""
+MANY_REVERSED = 0.1
+"""Share of pairs of people who change places, from which on scores are no order any more."""
 SMALL = 0.02
 """Of the people, the share below which a group that binds is small."""
 
@@ -65,6 +68,7 @@ def flags_of(
     columns: Sequence[str],
     proxies: Sequence[Proxy],
     stability: StabilitySection | None,
+    inversions: float,
     comparison: Comparison,
     words: Words,
     protected: Sequence[str] = (),
@@ -78,6 +82,8 @@ def flags_of(
         *_lines(card, columns, proxies, (*PROTECTED, *protected)),
         *_binding(verdict, groups),
         *_accuracy(groups, accuracy_drop, words),
+        *_turned(verdict),
+        *_scores(inversions),
         *_model(comparison, certificate),
     ]
     order = ("stop", "look", "fine")
@@ -97,6 +103,23 @@ def _target(verdict: Verdict, certificate: Certified | None) -> Iterator[Flag]:
     asked = [r for r in verdict.requirements if r.limit is not None]
     if asked and not missed and all(r.met for r in asked):
         yield Flag(name="target", level="fine", text="What was asked is met on these people")
+    for r in asked:
+        if r.met is None:
+            yield Flag(
+                name="target",
+                level="look",
+                text=f"Whether {r.name} by {r.feature} is met on these people is not told: it is "
+                f"{said(r.after)}, and few people are behind it",
+            )
+    for v in certificate.verdicts if certificate is not None else ():
+        known = v.feature in {r.feature for r in missed}
+        if v.word in ("missed", "refuted") and not known:
+            yield Flag(
+                name="target",
+                level="stop",
+                text=f"{v.requirement}, {v.feature}: {v.word} on the people kept apart to certify",
+                todo="Ask for more room (room=1), or learn from more people.",
+            )
     if certificate is not None and certificate.word == "too few data":
         yield Flag(
             name="certificate",
@@ -165,15 +188,26 @@ def _lines(
         if p.read and p.auc >= TELLS:
             tells.setdefault(p.what, p)
     named = {column: is_protected(column, protected) for column in columns}
+    untold = [column for column in columns if column not in {p.what for p in proxies}]
+    if untold:
+        yield Flag(
+            name="proxy not told",
+            level="look",
+            text=f"How well {', '.join(untold)} {'tells' if len(untold) == 1 else 'tell'} the "
+            "group is not told here: too few people are behind it",
+            todo="Judge from what the columns mean, or ask for the review that shows small counts.",
+        )
     for column in columns:
         who = [line.who for line in card.lines if line.column == column] if card else [column]
         what = f"\N{LEFT DOUBLE QUOTATION MARK}{who[0] if who else column}"
         what += "\N{RIGHT DOUBLE QUOTATION MARK}"
+        if len(who) > 1:
+            what += f" (and {len(who) - 1} more line{'s' * (len(who) > 2)})"
         found = []
         if named[column]:
             found.append(f"reads {column}, which is protected or near to it in many places")
         if column in tells:
-            found.append(f"tells {tells[column].feature} (AUC {tells[column].auc:.2f})")
+            found.append(f"tells {tells[column].feature} (AUC {tells[column].auc:g})")
         if found:
             yield Flag(
                 name="protected or proxy",
@@ -181,7 +215,7 @@ def _lines(
                 text=f"{what} {' and '.join(found)}",
                 todo="Decide whether it may be used; strike it to see the page without it.",
             )
-    if columns and not tells and not any(named.values()):
+    if columns and not tells and not untold and not any(named.values()):
         yield Flag(
             name="protected or proxy",
             level="fine",
@@ -217,7 +251,7 @@ def _binding(verdict: Verdict, groups: Sequence[Groups]) -> Iterator[Flag]:
                 continue
             for row in rows:
                 few = row.people is not None and least(row.people) < SMALL * everybody
-                if few and r.after.groups.strip(" ()").startswith(f"{row.group} against"):
+                if few and r.after.between is not None and r.after.between[0] == row.group:
                     yield Flag(
                         name="small group",
                         level="look",
@@ -228,7 +262,7 @@ def _binding(verdict: Verdict, groups: Sequence[Groups]) -> Iterator[Flag]:
 
 
 def _accuracy(groups: Sequence[Groups], most: float, words: Words) -> Iterator[Flag]:
-    fell = False
+    fell = unclear = False
     for own in groups:
         if len(own.features) != 1:
             continue
@@ -239,6 +273,8 @@ def _accuracy(groups: Sequence[Groups], most: float, words: Words) -> Iterator[F
             low = before.value if before.value is not None else before.at_least
             high = after.value if after.value is not None else after.at_most
             if low is None or high is None or low - high <= most:
+                ends = before.value or before.at_most, after.value or after.at_least
+                unclear |= None in ends or (ends[0] or 0.0) - (ends[1] or 0.0) > most
                 continue
             fell = True
             wrong = row.bad_approved
@@ -255,11 +291,40 @@ def _accuracy(groups: Sequence[Groups], most: float, words: Words) -> Iterator[F
                 f"{percent(row.accuracy.before)} to {percent(row.accuracy.after)}{more}",
                 todo="See the errors by group, and how the promoted turn out.",
             )
-    if not fell:
+    if unclear and not fell:
+        yield Flag(
+            name="accuracy of a group",
+            level="look",
+            text=f"Whether a small group's accuracy falls by more than {most:.0%} is not told here",
+        )
+    elif not fell:
         yield Flag(
             name="accuracy of a group",
             level="fine",
             text=f"No group's accuracy falls by more than {most:.0%}",
+        )
+
+
+def _turned(verdict: Verdict) -> Iterator[Flag]:
+    """Whether a group that was behind is now ahead."""
+    for r in verdict.requirements:
+        before, after = r.before.between, r.after.between
+        if r.limit is not None and after is not None and before == after[::-1]:
+            yield Flag(
+                name="order of the groups",
+                level="look",
+                text=f"{r.name} by {r.feature}: {after[0]} was ahead and is now behind {after[1]}",
+                todo="The patch goes farther than equality: a weaker one may do.",
+            )
+
+
+def _scores(inversions: float) -> Iterator[Flag]:
+    if inversions > MANY_REVERSED:
+        yield Flag(
+            name="scores",
+            level="look",
+            text=f"{inversions:.0%} of pairs of people change places by their patched scores",
+            todo="Use them to decide at this cut-off, not to rank, price or set limits.",
         )
 
 
@@ -289,19 +354,19 @@ def least(people: int | Range) -> int:
     return people if isinstance(people, int) else people.at_least
 
 
-def said(figure: Figure) -> str:
+def said(figure: Figure, digits: int = 2) -> str:
     """A figure in a sentence."""
     if figure.value is not None:
-        return f"{figure.value:.2f}"
-    return (
-        "not told" if figure.at_least is None else f"{figure.at_least:.2f} to {figure.at_most:.2f}"
-    )
+        return f"{figure.value:.{digits if figure.low is not None else 2}f}"
+    if figure.at_least is None:
+        return "not told"
+    return f"between {figure.at_least:.2f} and {figure.at_most:.2f}"
 
 
-def percent(figure: Figure) -> str:
+def percent(figure: Figure, digits: int = 0) -> str:
     """A share in a sentence."""
     if figure.value is not None:
-        return f"{figure.value:.0%}"
+        return f"{figure.value:.{digits if figure.low is not None else 0}%}"
     if figure.at_least is None or figure.at_most is None:
         return "a share that is not told"
-    return f"{100 * figure.at_least:.0f} to {figure.at_most:.0%}"
+    return f"between {100 * figure.at_least:.0f} and {figure.at_most:.0%}"

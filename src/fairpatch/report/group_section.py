@@ -149,4 +149,4 @@ def _impact(own: Estimate, compared: list[Estimate]) -> Estimate:
         return Estimate(own.ends[0] / high) if high else Estimate.undefined("nobody is approved")
     if not low:
         return Estimate(None, reason=FEW_BEHIND)
-    return Estimate.somewhere(max(0.0, own.ends[0]) / high, min(1.0, own.ends[1] / low))
+    return Estimate.somewhere(max(0.0, own.ends[0]) / high, own.ends[1] / low)

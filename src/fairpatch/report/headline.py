@@ -80,8 +80,8 @@ def _changes(verdict: Verdict, groups: Sequence[Groups], swap: Sequence[Swap], w
             f"{'is' if down == 1 else 'are'} now {words.denied}{_mostly(groups, 'demoted', down)}."
         )
     else:
-        found.append(f"Nobody who was {words.approved} loses that.")
-    return " ".join(found)
+        found.append(f"Nobody here who was {words.approved} loses that.")
+    return " ".join(text[:1].upper() + text[1:] for text in found)
 
 
 def _sum(one: Count, other: Count) -> Count:
@@ -104,16 +104,17 @@ def _mostly(groups: Sequence[Groups], what: str, everybody: Count) -> str:
     if not sizes:
         return ""
     most, row, people = max(sizes, key=lambda s: s[0])
-    return f"; {told(people)} of them {row.group}" if 2 * most > least(everybody) else ""
+    top = everybody if isinstance(everybody, int) else everybody.at_most
+    return f"; {told(people)} of them {row.group}" if top and 2 * most > top else ""
 
 
 def _gain(r: Met, words: Words) -> str:
     """One comparison before and after, and what was asked."""
-    if r.metric == P_RULE.name and r.before.groups and r.before.groups == r.after.groups:
-        low, high = r.after.groups.strip(" ()").split(" against ", 1)
+    if r.metric == P_RULE.name and r.after.between and r.before.between == r.after.between:
+        low, high = r.after.between
         text = (
             f"By {r.feature}, the share of {low} who are {words.approved} goes from "
-            f"{percent(r.before)} to {percent(r.after)} of that of {high}"
+            f"{percent(r.before, 1)} to {percent(r.after, 1)} of that of {high}"
         )
     else:
         text = (
@@ -121,7 +122,7 @@ def _gain(r: Met, words: Words) -> str:
             if r.before.middle is not None
             else f"{r.name} by {r.feature} is {_named(r.after)}"
         )
-    asked = f"{r.limit:.0%}" if r.metric == P_RULE.name else f"at most {r.limit:g}"
+    asked = f"{100 * (r.limit or 0):g}%" if "of that of" in text else f"{r.limit:g}"
     return f"{text}; asked: {asked}."
 
 
@@ -138,7 +139,7 @@ def _bounds(verdict: Verdict) -> list[str]:
     rate = verdict.change.change_rate.value
     if rate is not None:
         text += f" (here {rate:.1%})"
-    if verdict.bound_blind is not None:
+    if verdict.bound_blind is not None and verdict.bound_blind > verdict.bound_known:
         text += f"; about {verdict.bound_blind:.1%} are to be expected at best without reading it"
     return [f"{text}."]
 
@@ -150,16 +151,17 @@ def _light(verdict: Verdict, certificate: Certified | None) -> Light:
         if missed:
             text = "What was asked is missed on these people."
             return Light(word="missed", text=text)
-        what = "What was asked is met here, but it" if asked else "No target was asked for; nothing"
-        rest = "was not" if asked else "was"
-        return Light(
-            word="not certified", text=f"{what} {rest} tested on people kept apart for that."
-        )
+        text = "No target was asked for, and nothing was tested on people kept apart for that."
+        if asked:
+            met = "is met here" if all(r.met for r in asked) else "may be met here (few are told)"
+            text = f"What was asked {met}, but was not tested on people kept apart for that."
+        return Light(word="not certified", text=text)
     people = max((v.people for v in certificate.verdicts), key=least)
     level = f"{certificate.confidence:.0%}"
     on = f"on {told(people)} people used neither to learn nor to choose"
     ends = "; ".join(
-        f"{v.feature}: {said(v.estimate)} measured{_limit(v.estimate, v.requirement)}"
+        f"{v.requirement}, {v.feature}: {said(v.estimate, 3)} measured"
+        f"{_limit(v.estimate, v.requirement)}"
         for v in certificate.verdicts
         if v.estimate.middle is not None
     )
@@ -188,5 +190,5 @@ def _limit(figure: Figure, requirement: str) -> str:
         return ""
     at_least = " at least " in requirement
     return (
-        f", {'at least' if at_least else 'at most'} {figure.low if at_least else figure.high:.2f}"
+        f", {'at least' if at_least else 'at most'} {figure.low if at_least else figure.high:.3f}"
     )

@@ -4,14 +4,14 @@ import hashlib
 from importlib.metadata import version
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from fairpatch.patch import Patch
 from fairpatch.patch.file import text_of
 from fairpatch.patch.parts import Part
 from fairpatch.report.figures import Count, Shown
 
-Role = Literal["learned from", "certified on", "reviewed"]
+Role = Literal["learned from", "certified on", "reviewed", "certified on and reviewed"]
 
 
 class About(Part):
@@ -93,12 +93,14 @@ class Identity(Shown):
 
 
 def identity_section(
-    patch: Patch, about: About, people: Count, certified: Count | None
+    patch: Patch, about: About, people: Count, certified: Count | None, same: bool
 ) -> Identity:
     """What the user said, and what the patch says itself."""
-    rows = [RowSet(role="learned from", people=patch.provenance.training_rows or 0)]
-    rows += [] if certified is None else [RowSet(role="certified on", people=certified)]
-    rows.append(RowSet(role="reviewed", people=people))
+    learned = patch.provenance.training_rows
+    rows = [] if learned is None else [RowSet(role="learned from", people=learned)]
+    if certified is not None and not same:
+        rows.append(RowSet(role="certified on", people=certified))
+    rows.append(RowSet(role="certified on and reviewed" if same else "reviewed", people=people))
     said: dict[str, Any] = {
         name: getattr(about, name)
         for name in ("model", "owner", "purpose", "date", "data", "run", "command")
@@ -113,19 +115,21 @@ def identity_section(
     )
 
 
-def history_of(earlier: dict[str, Any] | None, patch: Patch) -> list[Earlier]:
+def history_of(earlier: Any, patch: Patch) -> list[Earlier]:
     """Earlier reviews of the same patch, as the data of the last one tell; nothing of another's."""
-    own = (earlier or {}).get("identity", {})
-    if earlier is None or own.get("patch_sha256") != patch_hash(patch):
-        return []
-    certificate = earlier.get("certificate") or {}
-    last = {
-        "date": own.get("date"),
-        "people": earlier.get("people"),
-        "word": certificate.get("word"),
-        "flags": sum(flag.get("level") != "fine" for flag in earlier.get("flags", [])),
-    }
-    return [Earlier.model_validate(e) for e in (*own.get("earlier", []), last)]
+    try:
+        own = Identity.model_validate(earlier["identity"])
+        if own.patch_sha256 != patch_hash(patch):
+            return []
+        last = Earlier(
+            date=own.date,
+            people=earlier["people"],
+            word=(earlier["certificate"] or {}).get("word"),
+            flags=sum(flag["level"] != "fine" for flag in earlier["flags"]),
+        )
+    except (AttributeError, KeyError, TypeError, ValidationError):
+        return []  # no review of ours
+    return [*own.earlier, last]
 
 
 def patch_hash(patch: Patch) -> str:

@@ -32,7 +32,8 @@ def render(template: str, **values: Any) -> str:
     page = str(environment.get_template(template).render(**words, **values))
     # no escape characters, no marks that turn the direction of text
     return "".join(
-        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in page
+        c if c.isprintable() or c in "\n\t\N{NO-BREAK SPACE}" else "\N{REPLACEMENT CHARACTER}"
+        for c in page
     )
 
 

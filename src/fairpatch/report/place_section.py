@@ -16,11 +16,14 @@ from fairpatch.explain import ChangeTree, ConceptView, Segment, f1_by_depth, seg
 from fairpatch.explain.change_audit import neglected
 from fairpatch.explain.change_tree import Leaf
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.disclose import Told
 from fairpatch.measure.protected import Places, Protected
 from fairpatch.measure.rates import changed_rate
 from fairpatch.patch import Patch
 from fairpatch.report.figures import Count, Figure, Shown, count, figure
 
+MOST_TESTED = 10_000
+"""People on whom trees of some depths are tried, at most."""
 PLACE = "\x1f"
 """Begins the name of a division into places: no sensitive feature is called so."""
 
@@ -55,6 +58,15 @@ class SegmentPlace(Shown):
     """Share of all others who change."""
 
 
+class LeftOut(Shown):
+    """People for whom the patch does less than half of what it does for such people on average."""
+
+    group: str
+    """The group that the base model approves least."""
+    places: list[Place]
+    """Among those of it whom the base model denies."""
+
+
 class TreeSection(Shown):
     """A tree that tells the changes."""
 
@@ -71,8 +83,8 @@ class Found:
     segments: list[Segment]
     leaves: tuple[Leaf, ...]
     f1_by_depth: dict[str, float]
-    left_out: dict[str, tuple[Leaf, ...]]
-    """By feature: of the group that f approves least, people it denies and the patch leaves so."""
+    left_out: dict[str, tuple[str, tuple[Leaf, ...]]]
+    """By feature: the group that f approves least, and those of it whom the patch leaves denied."""
     places: list[Places]
     """The same as divisions of the people."""
 
@@ -90,10 +102,10 @@ def find(patch: Patch, rows: Rows, after: Bools) -> Found:
     left_out = {}
     for feature in rows.s.features:
         lowest, here, found = neglected(rows, after, feature)
-        left_out[feature] = found
+        value = rows.s.values[rows.s.features.index(feature)][lowest]
+        left_out[feature] = str(value), found
         if found:
             counts = Counts.from_arrays(decision=rows.f > 0, sensitive_features=rows.s).by(feature)
-            value = rows.s.values[rows.s.features.index(feature)][lowest]
             of = (feature, counts.groups.index((value,)))
             denied = rows.take(here)
             places.append(_places(f"{PLACE}left out by {feature}", found, denied, after[here], of))
@@ -129,18 +141,22 @@ def tree_section(found: Found, table: Protected) -> TreeSection:
     return TreeSection(f1_by_depth=found.f1_by_depth, leaves=leaves)
 
 
-def left_out_section(found: Found, table: Protected) -> dict[str, list[Place]]:
+def left_out_section(found: Found, table: Protected) -> dict[str, LeftOut]:
     """By feature, those for whom the patch does little."""
     return {
-        feature: _leaves(f"{PLACE}left out by {feature}", leaves, table)
-        for feature, leaves in found.left_out.items()
+        feature: LeftOut(
+            group=group, places=_leaves(f"{PLACE}left out by {feature}", leaves, table)
+        )
+        for feature, (group, leaves) in found.left_out.items()
     }
 
 
 def _f1(X: Any, changed: Bools) -> dict[str, float]:
-    half = np.random.default_rng(0).permutation(len(changed)) < len(changed) // 2
+    half = (np.random.default_rng(0).permutation(len(changed)) < len(changed) // 2).astype(int)
     rows = Rows(X, changed.astype(np.int64))
-    one, two = rows.take(np.flatnonzero(half)), rows.take(np.flatnonzero(~half))
+    if len(changed) > MOST_TESTED:
+        half[np.random.default_rng(1).permutation(len(changed))[MOST_TESTED:]] = 2
+    one, two = (rows.take(np.flatnonzero(half == k)) for k in (1, 0))
     if not one.y.any() or not two.y.any():
         return {}
     f1 = f1_by_depth(one.X, one.y == 1, two.X, two.y == 1, (1, 2, 3, 4))
@@ -174,9 +190,12 @@ def _told(table: Protected, name: str, place: int, where: str) -> Place:
     if (place,) not in groups:
         return Place(where=where, people=0, changed=0, change_rate=None)
     group = groups.index((place,))
+    people, changed = table.people(name, group=group), table.number(rate.hits, name, group=group)
+    if people.high is not None and changed.high is not None:  # of so many, no more can change
+        changed = Told(changed.low, min(changed.high, people.high))
     return Place(
         where=where,
-        people=count(table.people(name, group=group)),
-        changed=count(table.number(rate.hits, name, group=group)),
+        people=count(people),
+        changed=count(changed),
         change_rate=figure(table.rate(rate, name, group=group)),
     )

@@ -5,11 +5,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.not_reached import FEW, TargetNotReachedError
 from fairpatch.patch.strict import dumps_safely
 from fairpatch.patch.whole import write_whole
 from fairpatch.report.explorer import Explorer, Point, explorer_section
-from fairpatch.report.figures import Shown, Tens, Words
+from fairpatch.report.figures import Shown, Tens, Words, words_of
 from fairpatch.report.identity import About
 from fairpatch.report.page import for_script, render
 
@@ -33,16 +33,18 @@ class Refused(Shown):
     """What was asked for."""
     direction: str
     """Which decisions could change."""
-    why: str
-    """Why it cannot be had, and what could."""
+    small_groups: bool
+    """Whether a group of fewer than thirty people is among those compared: its rate is chance."""
     decision: Words
     """What the decisions and outcomes are called."""
     tried: int
     """How many candidates were tried, each at every strength."""
-    nearest: Point
-    """The candidate and strength that come nearest within the rest of what was asked."""
-    explorer: Explorer
-    """All of them, on the people whom they were to be chosen on."""
+    nearest: Point | None
+    """The candidate and strength that come nearest within the changes that were allowed."""
+    cheapest: Point | None
+    """The one that meets what was asked of the groups with the fewest changes, where one does."""
+    explorer: Explorer | None
+    """All of them, on the people whom they were to be chosen on; null where these are too few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +59,7 @@ class Refusal:
         if error.frontier is None or error.target is None:
             raise ValueError("the search itself is not at hand")
         about, target, frontier = about or About(), error.target, error.frontier
-        own = explorer_section(frontier, target, (), None, (), Tens())
-        decision = frontier.candidates.decision
-        words = Words(
-            favoured=decision.favoured,
-            good_outcome=decision.good_outcome,
-            approved=decision.sides[0],
-            denied=decision.sides[1],
-        )
+        own = explorer_section(frontier, target, (), None, (), Tens(), about.group_names)
         return cls(
             Refused(
                 model=about.model,
@@ -73,10 +68,14 @@ class Refusal:
                 command=about.command,
                 asked=str(target),
                 direction=target.direction,
-                why=str(error),
-                decision=words,
+                small_groups=any(
+                    int(frontier.counts.by(f).known().sizes.min()) < FEW
+                    for f in frontier.counts.features
+                ),
+                decision=words_of(frontier.candidates.decision),
                 tried=len(frontier.dials),
-                nearest=_nearest(own, target.max_changes),
+                nearest=None if own is None else _nearest(own, target.max_changes),
+                cheapest=None if own is None else _cheapest(own),
                 explorer=own,
             )
         )
@@ -95,7 +94,7 @@ class Refusal:
         shown = SimpleNamespace(
             patch=SimpleNamespace(card=None), explorer=explorer, decision=self.record.decision
         )
-        data = for_script(explorer.model_dump(mode="json"))
+        data = "" if explorer is None else for_script(explorer.model_dump(mode="json"))
         return write_whole(
             path, render("refused.html", refused=self.record, review=shown, explorer_json=data)
         )
@@ -103,10 +102,17 @@ class Refusal:
 
 def _nearest(explorer: Explorer, most: float | None) -> Point:
     """The fairest point within the budget, by the feature that is worst off."""
-
-    def worst(point: Point) -> float:
-        sign = 1 if explorer.at_least else -1
-        return min(sign * sum(ends) / 2 for ends in point.fairness)
-
     within = [p for p in explorer.points if most is None or sum(p.changed) / 2 <= most]
-    return max(within or [explorer.before], key=worst)
+    return max(within or [explorer.before], key=lambda p: _worst(explorer, p))
+
+
+def _cheapest(explorer: Explorer) -> Point | None:
+    """The point of the fewest changes that meets the limit, whatever else was asked."""
+    sign = 1 if explorer.at_least else -1
+    met = [p for p in explorer.points if _worst(explorer, p) >= sign * explorer.limit]
+    return min(met, key=lambda p: sum(p.changed), default=None)
+
+
+def _worst(explorer: Explorer, point: Point) -> float:
+    sign = 1 if explorer.at_least else -1
+    return min(sign * sum(ends) / 2 for ends in point.fairness)

@@ -59,7 +59,7 @@ def chance_of_better(tries: int) -> float:
 
 
 def _better(reached: Sequence[Figure], after: Figure, metric: Metric) -> int:
-    """Refits of which it is certain, as far as figures are told."""
+    """Refits whose middle is clearly beyond what the patch reaches."""
     if after.middle is None:
         return 0
     sign = 1 if metric.at_least else -1

@@ -21,6 +21,7 @@ from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows
 from fairpatch.explain import concepts, proxy_risk, stability
+from fairpatch.explain.proxy import ProxyRisk
 from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.protected import Protected
@@ -34,7 +35,7 @@ from fairpatch.report.case_section import Case, case_section
 from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.dial_section import DialSection, dial_section
 from fairpatch.report.explorer import Explorer, explorer_section
-from fairpatch.report.figures import Count, Shown, Tens, Words, count
+from fairpatch.report.figures import Count, Shown, Tens, Words, count, words_of
 from fairpatch.report.flags import TELLS, Flag, Proxy, flags_of, is_protected
 from fairpatch.report.group_section import Groups, Swap, group_section, swap_section
 from fairpatch.report.headline import Headline, headline
@@ -43,7 +44,7 @@ from fairpatch.report.named import renamed_certificate
 from fairpatch.report.patch_section import PatchSection, Reason, patch_section, reason_section
 from fairpatch.report.place_section import (
     Found,
-    Place,
+    LeftOut,
     SegmentPlace,
     TreeSection,
     find,
@@ -66,6 +67,8 @@ from fairpatch.report.verdict_section import (
 
 MANY_VALUES = 50
 """Of a column whose AUC is told beside hidden counts, at least."""
+MANY_PEOPLE = 100
+"""Of the smallest group, so that one digit of an AUC is more than ten people wide."""
 MOST_EXPLAINED = 50_000
 """People on whom places, proxies and scores are told, at most."""
 
@@ -93,6 +96,10 @@ class Summary(Shown):
     """What the decisions and outcomes are called."""
     cutoff: float
     """Decision 1 is a score above this."""
+    above: bool
+    """Whether that is the favourable decision; otherwise the other one is."""
+    bar: float
+    """The cut-off of the probability of the favourable decision."""
     asked: Asked
     """What the patch was learned for."""
     verdict: Verdict
@@ -107,7 +114,7 @@ class Summary(Shown):
     """The groups of all features together, where there are several."""
     swap: list[Swap]
     """Who comes in, who goes out and who stays, and how they turned out."""
-    left_out: dict[str, list[Place]]
+    left_out: dict[str, LeftOut]
     """By feature: people of the lowest group for whom the patch does little."""
     segments: list[SegmentPlace]
     """Where each concept is most active; a card has none."""
@@ -182,24 +189,18 @@ def summarize(
     verdict = verdict_section(
         table, target, bounded, None if known is None else known.changes, blind
     )
-    certificate = judged or certificate_section(
-        renamed_certificate(fitted.certificate if fitted else None, about.group_names), table
-    )
+    own = renamed_certificate(fitted.certificate if fitted else None, about.group_names)
+    certificate = judged or certificate_section(own, table)
     groups = [group_section(table, feature) for feature in counts.features]
     crossing = None
     if len(counts.features) > 1 and (counts.features in table.withheld or _crossed(table)):
         crossing = group_section(table, *counts.features)
     swap = swap_section(table)
-    words = Words(
-        favoured=patch.decision.favoured,
-        good_outcome=patch.decision.good_outcome,
-        approved=patch.decision.sides[0],
-        denied=patch.decision.sides[1],
-    )
+    words = words_of(patch.decision)
     proxies = [
-        Proxy(what=r.what, feature=r.feature, auc=round(r.auc, 2), read=r.read_by_patch)
+        Proxy(what=r.what, feature=r.feature, auc=auc, read=r.read_by_patch)
         for r in proxy_risk(patch, part.X, changed, sensitive_features=part.s)
-        if table.whole or _has_many_values(patch, part.X, r.what)
+        if (auc := _auc(r, patch, part, there)) is not None
     ]
     tell("reviewing", 0.4)
     again = None
@@ -207,11 +208,12 @@ def summarize(
         if fitted is None:
             raise ValueError("learning again needs the fit itself: review with refits=0")
         first = next(r for r in verdict.requirements if r.metric == metric.name)
-        again = stability_section(
-            stability(model, part, fitted, refits=refits), part, metric, first.after, beside
-        )
+        found_again = stability(model, part, fitted, refits=refits)
+        if changed.sum() >= (MANY_PEOPLE if not table.whole else 2 * MIN_PEOPLE):
+            again = stability_section(found_again, part, metric, first.after, beside)
     tell("reviewing", 0.7)
     section = patch_section(patch, views, part, then, metric, beside)
+    scores = score_section(patch, part, changed, beside)
     flags = flags_of(
         verdict=verdict,
         certificate=certificate,
@@ -221,26 +223,31 @@ def summarize(
         columns=section.columns,
         proxies=proxies,
         stability=again,
+        inversions=scores.rank_inversions,
         comparison=model.compare_scored(rows.X, rows.f),
         words=words,
         protected=about.protected,
         accuracy_drop=about.accuracy_drop,
     )
     others = None
-    if target is not None:
+    if target is not None and rows.sample_weight is None:  # rivals weigh everybody alike
         agreed = None if again is None else again.of_changed
         others = alternatives(patch, part, target, encoder, fitted, agreed, beside)
     tell("reviewing", 0.9)
     seen = None if certificate is None else certificate.verdicts[0].people
+    about_cutoff = (patch, part, metric, beside)
+    same = own is not None and own.counts == counts
     return Summary(
         protected=not show_small_counts,
         headline=headline(verdict, certificate, groups, swap, words),
         flags=flags,
-        identity=identity_section(patch, about, count(table.people()), seen),
+        identity=identity_section(patch, about, count(table.people()), seen, same),
         people=count(table.people()),
         features=list(counts.features),
         decision=words,
         cutoff=patch.cutoff,
+        above=bool(patch.decision.favourable),
+        bar=round(patch.decision.bar, 6),
         asked=asked_section(patch, target, exclude),
         verdict=verdict,
         certificate=certificate,
@@ -252,15 +259,15 @@ def summarize(
         segments=segment_section(found, views, there),
         tree=tree_section(found, there),
         cases=case_section(patch, part, then, beside),
-        scores=score_section(patch, part, changed, beside),
-        cutoffs=cutoff_section(patch, part, metric, beside),
+        scores=scores,
+        cutoffs=[] if rows.sample_weight is not None else cutoff_section(*about_cutoff),
         proxies=proxies,
         sampled=not whole,
         explained_on=count(table.people()) if whole else len(part),
         dial=dial_section(patch, rows, bounded.metrics, table),
         stability=again,
         alternatives=others,
-        explorer=_explorer(fitted, _protected_lines(section, proxies, about), tens),
+        explorer=_explorer(fitted, _protected_lines(section, proxies, about), tens, about),
         reasons=reason_section(model, rows, reasons_for) if len(reasons_for) else None,
         signed=None,
         provenance=patch.provenance.model_dump(mode="json"),
@@ -300,13 +307,16 @@ def _look(patch: Patch, rows: Rows, target: Target | None, show_small: bool) -> 
     return _Looked(part, after, found, table, there)
 
 
-def _explorer(fitted: Fitted | None, protected: Sequence[str], tens: Tens) -> Explorer | None:
+def _explorer(
+    fitted: Fitted | None, protected: Sequence[str], tens: Tens, about: About
+) -> Explorer | None:
     """Where the search is at hand."""
     if fitted is None or fitted.frontier is None or fitted.target is None:
         return None
     choice = fitted.choice
     chosen = None if choice is None else (choice.model, choice.strength)
-    return explorer_section(fitted.frontier, fitted.target, fitted.struck, chosen, protected, tens)
+    own = (fitted.struck, chosen, protected, tens, about.group_names)
+    return explorer_section(fitted.frontier, fitted.target, *own)
 
 
 def _encoder(model: PatchedModel, rows: Rows, exclude: Collection[str]) -> Encoder:
@@ -330,6 +340,18 @@ def _sized(table: Protected, target: Target | None) -> bool:
         for metric in metrics
         for rate in metric.rates
     )
+
+
+def _auc(risk: ProxyRisk, patch: Patch, rows: Rows, table: Protected) -> float | None:
+    """As many digits of it as may be told beside hidden counts; none at all of few people.
+
+    Of a yes or no, it is a difference of rates: one digit is five in a hundred of each group.
+    """
+    if table.whole or _has_many_values(patch, rows.X, risk.what):
+        return round(risk.auc, 2)
+    own = table.by(risk.feature)
+    smallest = min((own.sizes[i] for i in table.compared(risk.feature)), default=0)
+    return round(risk.auc, 1) if smallest >= MANY_PEOPLE else None
 
 
 def _has_many_values(patch: Patch, X: Any, column: str) -> bool:

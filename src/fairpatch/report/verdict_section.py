@@ -6,13 +6,15 @@ import numpy as np
 
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.target import Target
+from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate, correct_rate
 from fairpatch.measure.reviewed import move
+from fairpatch.measure.show import Table
 from fairpatch.patch import Patch
-from fairpatch.report.figures import Count, Figure, Shown, count, figure
+from fairpatch.report.figures import Count, Figure, Shown, count, figure, in_words
 from fairpatch.report.group_section import Pair
 
 
@@ -199,6 +201,34 @@ def _requirements(table: Protected, target: Target | None) -> list[Met]:
                 )
             )
     return found
+
+
+def certificate_text(certificate: Certified | None) -> str:
+    """The certificate as a table for the terminal: it says what the page says, and no more."""
+    if certificate is None:
+        return "None"
+    rows = [
+        [
+            v.requirement,
+            f"{v.feature}{v.estimate.groups}",
+            v.word,
+            _measured(v.estimate),
+            in_words(v.people),
+            "" if v.people_needed is None else f"{v.people_needed:,}",
+        ]
+        for v in certificate.verdicts
+    ]
+    return Table(
+        f"Certificate at {certificate.confidence:.0%}: {certificate.word}",
+        ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
+        rows,
+        [] if certificate.warning is None else [f"Take care: {certificate.warning}."],
+    ).text()
+
+
+def _measured(own: Figure) -> str:
+    within = None if own.at_least is None or own.at_most is None else (own.at_least, own.at_most)
+    return str(Estimate(own.value, own.low, own.high, own.reason, within=within))
 
 
 def certificate_section(

@@ -2,8 +2,8 @@
 (function () {
   var data = JSON.parse(document.getElementById("explorer-data").textContent);
   var by = function (id) { return document.getElementById(id); };
-  var moved = false, dots = by("dots").children, sign = data.at_least ? 1 : -1;
-  var most = Math.max.apply(null, data.points.map(function (p) { return p.changed[1]; }));
+  var moved = false, budget = null, dots = by("dots").children, sign = data.at_least ? 1 : -1;
+  var most = Math.max.apply(null, data.points.map(function (p) { return p.changed[1]; }).concat([0.001]));
   var top = data.at_least ? 1 : data.highest;
 
   function middle(ends) { return (ends[0] + ends[1]) / 2; }
@@ -22,12 +22,13 @@
     var strike = by("x-strike");
     return {
       limit: data.limits[Number(by("x-limit").value)],
-      budget: most * Number(by("x-budget").value) / 100,
+      budget: by("x-budget").value === budget ? data.max_changes : most * Number(by("x-budget").value) / 100,
       all: Number(by("x-budget").value) === 100,
       feature: Number(by("x-feature").value),
       direction: by("x-direction").value,
       price: Number(by("x-prefer").value),
-      strike: strike === null ? "" : strike.value
+      strike: strike === null || strike.value === "" ? "" : data.lines[Number(strike.value)],
+      line: strike === null ? "" : strike.value
     };
   }
   // The value of what is asked: of one feature, or of the one that is worst off.
@@ -63,7 +64,7 @@
 
   function bounds(now) {
     // of several features, the most that one of them needs
-    return data.limits.map(function (limit, i) {
+    return data.bound_limits.map(function (limit, i) {
       var needed = data.bounds.filter(function (b) {
         return b.direction === now.direction && (now.feature < 0 || b.feature === now.feature);
       }).map(function (b) { return b.known[i]; });
@@ -77,7 +78,7 @@
     });
     by("asked").setAttribute("y1", y(now.limit)); by("asked").setAttribute("y2", y(now.limit));
     var line = bounds(now).map(function (share, i) {
-      return share === null || share > most ? null : x(share).toFixed(1) + "," + y(data.limits[i]).toFixed(1);
+      return share === null || share > most ? null : x(share).toFixed(1) + "," + y(data.bound_limits[i]).toFixed(1);
     }).filter(Boolean);
     by("bound").setAttribute("points", line.join(" "));
     var value = middle(fairness(found.point, now.feature));
@@ -111,8 +112,11 @@
   function flags(now, found) {
     var p = found.point, list = [];
     if (!found.met) list.push(["bad", "\u2715", "No candidate meets this; the star is the nearest."]);
-    var i = data.limits.indexOf(now.limit), bound = bounds(now)[i];
-    if (bound !== null && bound > now.budget) list.push(["bad", "\u2715", "No method can: it takes " + (100 * bound).toFixed(1) + " % of decisions at least."]);
+    var bound = 0; // what an easier limit takes, this one takes too
+    bounds(now).forEach(function (share, i) {
+      if (share !== null && sign * data.bound_limits[i] <= sign * now.limit) bound = Math.max(bound, share);
+    });
+    if (bound > now.budget) list.push(["bad", "\u2715", "No method can: it takes " + (100 * bound).toFixed(1) + " % of decisions at least."]);
     if (p.promoted_outcome && p.left_outcome && p.promoted_outcome[1] < p.left_outcome[0]) list.push(["warn", "!", "The promoted turn out worse than those left denied."]);
     data.protected_lines.forEach(function (line) {
       if (line !== now.strike) list.push(["warn", "!", "\u201c" + line + "\u201d reads a protected column, or one that tells the group."]);
@@ -135,7 +139,7 @@
       item.appendChild(icon); item.appendChild(element("div", "", flag[2])); list.appendChild(item);
     });
     document.querySelectorAll(".cardline").forEach(function (line) {
-      line.className = "cardline" + (now.strike && line.dataset.line === now.strike ? " struck" : "");
+      line.className = "cardline" + (now.line && line.dataset.line === now.line ? " struck" : "");
     });
     if (by("f-price")) by("f-price").textContent = p.price === null ? "turned off" : p.price + " points";
     by("command").hidden = true;
@@ -159,7 +163,10 @@
     if (Math.abs(limit - data.limit) < Math.abs(data.limits[nearest] - data.limit)) nearest = i;
   });
   by("x-limit").value = nearest;
-  if (data.max_changes !== null) by("x-budget").value = Math.min(100, Math.floor(100 * data.max_changes / most));
+  if (data.max_changes !== null) {
+    by("x-budget").value = Math.min(99, Math.floor(100 * data.max_changes / most));
+    budget = by("x-budget").value;
+  }
   document.querySelectorAll("#controls input, #controls select").forEach(function (control) { control.addEventListener("input", function () { moved = true; draw(); }); });
   ["controls", "found", "f-flags"].forEach(function (id) { by(id).hidden = false; });
   draw();
