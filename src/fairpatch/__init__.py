@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from fairpatch.measure.counts import Counts as Counts
     from fairpatch.patch.model import Patch as Patch
     from fairpatch.patched import PatchedModel as PatchedModel
+    from fairpatch.report.identity import About as About
     from fairpatch.report.review import review as review
 
 __version__ = "0.1.0.dev0"
 
 _HOME = {
+    "About": "fairpatch.report.identity",
     "Audit": "fairpatch.measure.audit",
     "BaseModel": "fairpatch.base",
     "CardRules": "fairpatch.learn.push.rules",
@@ -42,6 +44,7 @@ _HOME = {
 _ROOMS = ("datasets", "measure", "patch")
 
 __all__ = [
+    "About",
     "Audit",
     "BaseModel",
     "CardRules",

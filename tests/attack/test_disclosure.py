@@ -275,7 +275,7 @@ CARD = Patch(
     card=Card(price=50.0, sureness=0.0),
     direction="promote_only",
 )
-RATES = {
+REVIEWED = {
     "rate": lambda d: (lambda spot: spot[d], lambda _: True),
     "accuracy": lambda d: (lambda spot: spot[0] == spot[d], lambda _: True),
     "good_approved": lambda d: (lambda spot: spot[d], lambda spot: spot[0] == 1),
@@ -376,7 +376,7 @@ def read_groups(people, section, key, most, *, crossing=False):
             continue
         reader.count(own["people"], told["people"])
         reader.count(own["promoted"], told["promoted"])
-        for rate, cells_of in RATES.items():
+        for rate, cells_of in REVIEWED.items():
             for when, decided in (("before", 1), ("after", 2)):
                 hits, among = cells_of(decided)
                 n = [spot for spot in SPOTS if among(spot)]

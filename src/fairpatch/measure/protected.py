@@ -30,6 +30,8 @@ EVERYBODY: Margin = ()
 _NOBODY = Told(0, None)
 _WORTH_OF_ALL = 0.1
 """Totals are told more coarsely before groups are: it is the groups that are compared."""
+_WORTH_OF_CROSSING = 0.01
+"""And their crossing before the features by themselves."""
 _WORTH_OF_DEAR = 10.0
 """And errors and outcomes before who is approved and who changes."""
 
@@ -291,7 +293,7 @@ def _program(
         """What is told of a group, or that it is small; and what must not follow."""
         small = margin != EVERYBODY and too_few(int(blocks[block].n[members].sum()))
         if not small:
-            worth = _WORTH_OF_ALL if margin == EVERYBODY else 1.0
+            worth = {0: _WORTH_OF_ALL, 1: 1.0}.get(len(margin), _WORTH_OF_CROSSING)
             for key, mask in _masks(rates).items():
                 own_worth = worth * (_WORTH_OF_DEAR if key in dear else 1.0)
                 program.publish((margin, group, key), spread(block, members, mask), own_worth)

@@ -115,7 +115,7 @@ def _line(
             for f, name, g, here in beside.shown(rows)
         ],
         outcome_rate=beside.turned_out(float(np.sum(rows.y[moved] == 1)), float(moved.sum())),
-        changes_without=beside.moved(np.sum(without != before)),
+        changes_without=beside.rest(np.sum(without != before)),
         fairness_without=beside.compared(metric, decided(rows, without), near=True),
     )
 

@@ -1,8 +1,8 @@
-"""What may be told beside the protected table: by full tens, and only of counts it tells exactly.
+"""What may be told beside the protected table: by full tens, and never narrowing what it tells.
 
 A line of the card, a typical case or a bar of a histogram counts some of the people of a count that
-the table tells. Where the table tells that count as a range, tens of its parts could narrow it:
-then they are not told.
+the table tells. Where the table tells that count as a range, a part of it must not show that the
+range begins later than was told.
 """
 
 from dataclasses import dataclass
@@ -57,15 +57,36 @@ class Beside:
 
     def moved(self, people: float, feature: str | None = None, group: int = 0) -> Count:
         """Some of those who change, by the ten."""
+        found = self.tens.count(people)
+        least = self.least(promoted_rate(), demoted_rate(), feature=feature, group=group)
+        if isinstance(found, int) or found.at_least <= least:
+            return found
+        return Range(at_least=least // MIN_PEOPLE * MIN_PEOPLE, at_most=found.at_most)
+
+    def rest(self, people: float) -> Count:
+        """Who changes without a line: with those whom it moves, all who change."""
         moves = (promoted_rate(), demoted_rate())
-        return (
-            self.tens.count(people) if self.tells(*moves, feature=feature, group=group) else UNTOLD
-        )
+        return self.tens.count(people) if self.tells(*moves) else UNTOLD
+
+    def least(self, *rates: Rate, feature: str | None = None, group: int = 0) -> int:
+        """No fewer people than this are among the hits of some rates together, as it is told."""
+        margin = () if feature is None else (feature,)
+        cells = [rate.hits & rate.among for rate in rates]
+        return sum(self.table.number(own, *margin, group=group).low for own in cells)
 
     def turned_out(self, good: float, among: float) -> Figure:
         """Of some of those who change, the share with the good outcome."""
-        told = self.tells(outcome("promoted"), outcome("demoted"))
-        return self.tens.share(good, among) if told else NOT_TOLD
+        rates = (outcome("promoted"), outcome("demoted"))
+        if self.tells(*rates):
+            return self.tens.share(good, among)
+        # neither the good ones nor the others may be shown to be more than the table tells
+        most_good = [self.table.number(rate.hits & rate.among).high for rate in rates]
+        if None in most_good:
+            return NOT_TOLD
+        people = sum(self.table.number(rate.among).low for rate in rates)
+        least_bad = people - sum(high for high in most_good if high is not None)
+        fits = good <= self.least(*rates) and among - good <= least_bad
+        return self.tens.share(good, among) if fits else NOT_TOLD
 
     def compared(self, metric: Metric, decision: Counts, *, near: bool = False) -> Figure:
         """How far other decisions leave the groups apart, by the feature that is worst off.

@@ -38,7 +38,7 @@ class Histogram(Shown):
     people: list[int]
     """People in each bin, full tens."""
     movers: list[int]
-    """Of them, those whose decision changes, full tens."""
+    """Of them, those whose decision changes, full tens; none where that would tell too much."""
 
 
 class Calibration(Shown):
@@ -114,12 +114,12 @@ def _histograms(rows: Rows, old: Floats, changed: Bools, beside: Beside) -> list
     moves = (promoted_rate(), demoted_rate())
     found = []
     for feature, name, g, here in beside.shown(rows):
-        told = beside.tells(*moves, feature=feature, group=g)
-        movers = here & changed if told else np.zeros(len(rows), bool)
         people, moved = (
             (np.histogram(old[who], BINS, (0, 1))[0] // unit * unit).tolist()
-            for who in (here, movers)
+            for who in (here, here & changed)
         )
+        if sum(moved) > beside.least(*moves, feature=feature, group=g):
+            moved = [0] * BINS
         if beside.tells(selection_rate("f"), feature=feature, group=g):
             found.append(Histogram(feature=feature, group=name, people=people, movers=moved))
     return found
