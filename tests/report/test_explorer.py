@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import sync_playwright
 
-from fairpatch import Commod, Target
+from fairpatch import Commod, Decision, Target
 from fairpatch.measure.metric import P_RULE
 
 
@@ -192,3 +192,49 @@ def test_the_keyboard_moves_it(opened):
     opened.locator("#x-limit").focus()
     opened.keyboard.press("ArrowRight")
     assert opened.inner_text("#o-limit") != before
+
+
+def test_groups_below_ten_are_nowhere_in_it():
+    """Neither named nor counted, and no bound hangs on what was decided of them."""
+    random = np.random.default_rng(0)
+    s = np.array(["A", "B"] * 600 + ["C"] * 8)
+    X = pd.DataFrame(
+        {
+            "score": random.random(len(s)) * np.where(s == "B", 0.8, 1),
+            "x": random.normal(size=len(s)),
+        }
+    )
+    X.loc[s == "C", "score"] = 0.6 + 0.1 * random.random(8)
+    y = (random.random(len(s)) < X["score"]).astype(int)
+    g = Commod("score", target=Target(p_rule=0.3)).fit(X, y, sensitive_features={"s": s})
+    found = g.review(X, y, sensitive_features={"s": s}, refits=0).summary.explorer
+    assert [group.name for group in found.features[0].groups] == ["A", "B"]
+    for point in found.points:
+        assert len(point.rates[0]) == 2
+        assert point.fairness[0][0] > 0
+    counts = g.frontier_.counts.by("s").known()
+    large = counts.where([group != ("C",) for group in counts.groups])
+    for bound in found.bounds:
+        for limit, known in zip(found.bound_limits, bound.known, strict=True):
+            fewest = P_RULE.fewest(large, limit, direction=bound.direction)
+            assert (known is None) == (fewest is None)
+            if known is not None:
+                assert known <= fewest.change_rate < known + 0.02
+
+
+def test_weights_have_no_explorer():
+    """Tens of weights are no tens of people."""
+    random = np.random.default_rng(0)
+    s = np.array(["A", "B"] * 500)
+    X = pd.DataFrame(
+        {"score": random.random(1_000) * np.where(s == "B", 0.7, 1),
+         "w": random.uniform(5, 60, 1_000),
+         "x": random.normal(size=1_000) + (s == "B")}
+    )  # fmt: skip
+    y = (random.random(1_000) < X["score"]).astype(int)
+    g = Commod("score", target=Target(p_rule=0.7), decision=Decision(weight="w"))
+    g.fit(X, y, sensitive_features={"s": s})
+    found = g.review(X, y, sensitive_features={"s": s}, refits=0)
+    assert found.summary.explorer is None
+    assert found.summary.alternatives is None
+    assert found.html()

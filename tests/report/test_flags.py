@@ -124,3 +124,39 @@ def test_refits_that_disagree_and_scores_that_moved():
     moved = noise.assign(score=noise["score"] ** 1.6)
     found = g.review(moved, y, sensitive_features={"s": s}, refits=0, if_unlike="ignore")
     assert flags(found)["other model or people"].level != "fine"
+
+
+def test_what_is_hidden_is_not_called_fine():
+    """A yes or no that tells the group is not told beside hidden counts; the flag says so."""
+    random = np.random.default_rng(0)
+    s = np.repeat(["a", "b"], [1_000, 60])
+    X = pd.DataFrame({"score": random.uniform(0, 0.49, 1_060), "yes": (s == "b").astype(float)})
+    X.loc[:99, "score"] = 0.9
+    X.loc[1_000:1_002, "score"] = 0.8  # three of b: a hidden count
+    X.loc[1_055:, "yes"] = 0.0
+    y = (random.random(1_060) < X["score"]).astype(int)
+    part = RangesWeight(column="yes", ranges=[Range(at_least=0.5, weight=100.0)])
+    patch = Patch(
+        columns=[Column(name="yes", kind="number")],
+        concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
+        card=Card(price=50.0, sureness=0.0),
+        direction="promote_only",
+    )
+    found = reviewed(patch, X, y, s)
+    names = {f.name: f for f in found.summary.flags}
+    assert "protected or proxy" not in names
+    assert names["proxy not told"].level == "look"
+
+
+def test_parts_of_what_changes_do_not_narrow_what_is_told():
+    """A line's ten must not show that more people change than the table says for certain."""
+    X, y, s = people(2_000)
+    few = np.where(np.arange(2_000) < 30, "c", s)  # of thirty, fewer than ten change
+    X.loc[:29, "x"] = np.where(np.arange(30) < 4, -3.0, 3.0)
+    found = reviewed(card("x", -1.4), X, y, few)
+    table = {r.group: r for r in found.summary.groups["s"].rows}
+    for line in found.summary.patch.card.lines:
+        for own in line.by_group:
+            told = table[own.group].promoted
+            least = told if isinstance(told, int) else told.at_least
+            assert own.people.at_least <= least
