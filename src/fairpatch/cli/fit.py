@@ -198,7 +198,7 @@ def _refuse(error: "TargetNotReachedError", options: "Config", out: Path) -> Non
     if (out / run_folder.MANIFEST).exists():  # a run that still stands
         out = out.with_name(f"{out.name}-refused")
     out.mkdir(parents=True, exist_ok=True)
-    record = Refusal.of(error, about_run(options, out))
+    record = Refusal.of(error, about_run(options, out).model_copy(update={"command": None}))
     page = record.to_html(out / "refused.html")
     record.to_json(out / "refused.json")
     note(f"wrote {page} and {out / 'refused.json'}: what was asked, tried, and nearest")

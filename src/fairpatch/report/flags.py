@@ -7,8 +7,9 @@ from typing import Literal
 from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.patch.compare import Comparison
 from fairpatch.report.card_section import CardSection
-from fairpatch.report.figures import Figure, Range, Shown, Words
+from fairpatch.report.figures import Shown, Words
 from fairpatch.report.group_section import Groups, Swap
+from fairpatch.report.sentences import ends, least, percent, said
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import Certified, Verdict
 
@@ -139,13 +140,22 @@ def _target(verdict: Verdict, certificate: Certified | None) -> Iterator[Flag]:
 def _outcomes(swap: Sequence[Swap], words: Words) -> Iterator[Flag]:
     by = {s.what: s.outcome_rate for s in swap}
     up, left = by["promoted"], by["left denied"]
-    if up.middle is None or left.middle is None:
+    if up.reason == "nobody":
+        return
+    (low, high), (left_low, left_high) = ends(up), ends(left)
+    if low < left_high and high > left_low and (up.value is None or left.value is None):
+        yield Flag(
+            name="outcome of the promoted",
+            level="look",
+            text=f"Whether the newly {words.approved} turn out better than those still "
+            f"{words.denied} is not told: few people are behind it",
+        )
         return
     both = (
         f"of the newly {words.approved} {percent(up)} have {words.good_outcome}, of those still "
         f"{words.denied} {percent(left)}"
     )
-    if up.middle >= left.middle:
+    if low >= left_high:
         yield Flag(name="outcome of the promoted", level="fine", text=both[:1].upper() + both[1:])
         return
     sure = up.high is not None and left.low is not None and up.high < left.low
@@ -162,8 +172,8 @@ def _stability(stability: StabilitySection | None) -> Iterator[Flag]:
         yield Flag(
             name="stability",
             level="look",
-            text="Whether the same people would change if it were learned again is not known here",
-            todo="Review with the fit itself, which learns it again.",
+            text="Whether the same people would change if it were learned again is not told "
+            "here: few people change, or the fit itself is not at hand",
         )
         return
     same = stability.of_changed
@@ -347,26 +357,3 @@ def _model(comparison: Comparison, certificate: Certified | None) -> Iterator[Fl
     if certificate is not None and certificate.warning:
         text = certificate.warning
         yield Flag(name="rows of the certificate", level="look", text=text[:1].upper() + text[1:])
-
-
-def least(people: int | Range) -> int:
-    """No fewer than this."""
-    return people if isinstance(people, int) else people.at_least
-
-
-def said(figure: Figure, digits: int = 2) -> str:
-    """A figure in a sentence."""
-    if figure.value is not None:
-        return f"{figure.value:.{digits if figure.low is not None else 2}f}"
-    if figure.at_least is None:
-        return "not told"
-    return f"between {figure.at_least:.2f} and {figure.at_most:.2f}"
-
-
-def percent(figure: Figure, digits: int = 0) -> str:
-    """A share in a sentence."""
-    if figure.value is not None:
-        return f"{figure.value:.{digits if figure.low is not None else 0}%}"
-    if figure.at_least is None or figure.at_most is None:
-        return "a share that is not told"
-    return f"between {100 * figure.at_least:.0f} and {figure.at_most:.0%}"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from fairpatch.measure.metric import P_RULE
-from fairpatch.report.figures import Count, Figure, Range, Shown, Words, in_words
-from fairpatch.report.flags import least, percent, said
+from fairpatch.report.figures import Count, Figure, Range, Shown, Words
 from fairpatch.report.group_section import GroupRow, Groups, Swap
+from fairpatch.report.sentences import least, percent, said, told
 from fairpatch.report.verdict_section import Certified, Met, Verdict
 
 Word = Literal["holds", "not enough people", "missed", "does not hold", "not certified"]
@@ -50,11 +50,6 @@ def headline(
         ),
         light=_light(verdict, certificate),
     )
-
-
-def told(people: Count) -> str:
-    """A count in a sentence."""
-    return in_words(people).replace("below", "fewer than").replace("not shown", "some")
 
 
 def _nobody(people: Count) -> bool:

@@ -1,0 +1,40 @@
+"""Figures and counts as a sentence says them."""
+
+from fairpatch.report.figures import Count, Figure, Range, in_words
+
+
+def told(people: Count) -> str:
+    """A count in a sentence."""
+    return in_words(people).replace("below", "fewer than").replace("not shown", "some")
+
+
+def least(people: int | Range) -> int:
+    """No fewer than this."""
+    return people if isinstance(people, int) else people.at_least
+
+
+def said(figure: Figure, digits: int = 2) -> str:
+    """A figure in a sentence."""
+    if figure.value is not None:
+        return f"{figure.value:.{digits if figure.low is not None else 2}f}"
+    if figure.at_least is None:
+        return "not told"
+    return f"between {figure.at_least:.2f} and {figure.at_most:.2f}"
+
+
+def percent(figure: Figure, digits: int = 0) -> str:
+    """A share in a sentence."""
+    if figure.value is not None:
+        return f"{figure.value:.{digits if figure.low is not None else 0}%}"
+    if figure.at_least is None or figure.at_most is None:
+        return "a share that is not told"
+    return f"between {100 * figure.at_least:.0f} and {figure.at_most:.0%}"
+
+
+def ends(figure: Figure) -> tuple[float, float]:
+    """What a share lies between, as far as it is told."""
+    if figure.value is not None:
+        return figure.value, figure.value
+    if figure.at_least is None or figure.at_most is None:
+        return 0.0, 1.0
+    return figure.at_least, figure.at_most
