@@ -3,7 +3,7 @@ PYTHON ?= python
 # One thread each: two workers whose threads wait for each other took hours
 PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: attack lock sbom docs spelling scale check check-slow faults format layers lint mutants paper quick test timing types constraints
+.PHONY: attack lock sbom schemas docs spelling scale check check-slow faults format layers lint mutants paper quick test timing types constraints
 
 check: lint types layers spelling test docs
 
@@ -30,6 +30,12 @@ spelling:
 # The site in build/docs; its examples run, and warnings are errors.
 docs:
 	OMP_NUM_THREADS=1 MPLBACKEND=agg $(PYTHON) -m sphinx -W --keep-going -q -b html docs build/docs
+
+# The schemas of what we write, after a change to its types.
+schemas:
+	$(PYTHON) -c "from fairpatch.cli.config import schema; print(schema(), end='')" > docs/config.schema.json
+	$(PYTHON) -c "from fairpatch.patch import schema; print(schema(), end='')" > docs/patch.schema.json
+	$(PYTHON) -c "from fairpatch.report.summary import schema; print(schema(), end='')" > docs/review.schema.json
 
 # Tables of 100 million rows, and Spark with executors that are killed: half an hour, 20 GB.
 scale:
