@@ -111,7 +111,11 @@ class Beside:
 def decided(rows: Rows, decision: Bools) -> Counts:
     """Counts of f's decisions, and of some others in place of the patch's."""
     return Counts.from_arrays(
-        decision=rows.f > 0, new_decision=decision, y=rows.y, sensitive_features=rows.s
+        decision=rows.f > 0,
+        new_decision=decision,
+        y=rows.y,
+        sensitive_features=rows.s,
+        sample_weight=rows.sample_weight,
     )
 
 

@@ -9,6 +9,7 @@ from fairpatch.patch.compare import Comparison
 from fairpatch.report.card_section import CardSection
 from fairpatch.report.figures import Shown, Words
 from fairpatch.report.group_section import Groups, Swap
+from fairpatch.report.proxy_section import TELLS, Proxy
 from fairpatch.report.sentences import ends, least, percent, said
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import Certified, Verdict
@@ -23,8 +24,6 @@ PROTECTED = (
     "firstname", "maiden",
 )  # fmt: skip
 """Beginnings of words in the names of columns that are protected somewhere, or near to it."""
-TELLS = 0.7
-"""AUC from which on a column is said to tell the sensitive feature."""
 AGREE = 0.8
 """Of the changes, the share that refits must make too."""
 MANY_REVERSED = 0.1
@@ -44,19 +43,6 @@ class Flag(Shown):
     """What was found."""
     todo: str = ""
     """What to do about it."""
-
-
-class Proxy(Shown):
-    """How well something tells a sensitive feature."""
-
-    what: str
-    """A column, the points, or the change itself."""
-    feature: str
-    """The sensitive feature."""
-    auc: float
-    """0.5 is chance, 1 is certain."""
-    read: bool
-    """Whether the patch reads it."""
 
 
 def flags_of(

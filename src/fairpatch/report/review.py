@@ -27,7 +27,8 @@ from fairpatch.report.identity import About
 from fairpatch.report.named import renamed_rows
 from fairpatch.report.page import for_script, markdown, render, told
 from fairpatch.report.pictures import svg
-from fairpatch.report.summary import Summary, summarize
+from fairpatch.report.summarize import summarize
+from fairpatch.report.summary import Summary
 from fairpatch.report.verdict_section import Certified
 
 REFITS = 5

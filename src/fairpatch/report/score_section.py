@@ -156,7 +156,10 @@ def _calibration(rows: Rows, old: Floats, new: Floats, beside: Beside) -> list[C
 
 def cutoff_section(patch: Patch, rows: Rows, metric: Metric, beside: Beside) -> list[Shift]:
     """The same card where a little more or less is asked of everybody."""
-    found, tens, table = [], beside.tens, beside.table
+    found: list[Shift] = []
+    tens, table = beside.tens, beside.table
+    if rows.sample_weight is not None:  # other cut-offs count people, the table weighs them
+        return found
     score = scores_of(rows.f, patch.decision)
     for shift in SHIFTS:
         cutoff = patch.cutoff + shift

@@ -6,11 +6,14 @@ import numpy as np
 
 from fairpatch.data.rows import Rows
 from fairpatch.explain.stability import Stability
+from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.metric import Metric
 from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.figures import Figure, Shown
 
 CONFIDENCE = 0.95
+MANY_PEOPLE = 100
+"""Who change, at least, so that a share of them to two digits counts nobody."""
 
 
 class StabilitySection(Shown):
@@ -32,8 +35,10 @@ class StabilitySection(Shown):
 
 def stability_section(
     again: Stability, rows: Rows, metric: Metric, after: Figure, beside: Beside
-) -> StabilitySection:
-    """How far refits agree, and how good they get."""
+) -> StabilitySection | None:
+    """How far refits agree, and how good they get; None where a share would tell of few people."""
+    if again.changed.sum() < (2 * MIN_PEOPLE if beside.table.whole else MANY_PEOPLE):
+        return None
     before = rows.f > 0
     reached = [beside.compared(metric, decided(rows, before ^ own)) for own in again.sets]
     return StabilitySection(
