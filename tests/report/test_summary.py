@@ -167,3 +167,13 @@ def test_alternatives_are_at_what_was_asked_and_the_patch_reads_no_s(made):
     for name in ("a cut-off for each sex", "the Bayes rule, not reading it"):
         assert rows[name].fairness["sex"].middle > 0.7, name  # set to 0.8 on other people
     assert rows["this patch"].stability == found.summary.stability.of_changed
+    assert not any("trained anew" in name for name in rows)
+
+
+def test_a_model_trained_anew_is_compared_where_it_is_asked_for(made):
+    g, _, (X, y, s) = made
+    found = g.review(X, y, sensitive_features={"sex": s}, refits=0, retrained=True)
+    (row,) = [r for r in found.summary.alternatives.rows if "trained anew" in r.name]
+    assert not row.readable
+    assert row.changed.at_least > 0
+    assert "was not tried here" not in found.html()

@@ -25,6 +25,9 @@ def run(
     trust_model: TrustModel = None,
     show_small_counts: ShowSmallCounts = False,
     key: PublicKey = None,
+    retrained: Annotated[
+        bool, typer.Option(help="compare with a model that is trained anew, too: slow")
+    ] = False,
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
     from fairpatch.choose.target import Target
@@ -50,7 +53,7 @@ def run(
     found = review_rows(
         model, rows, target=target, exclude=options.exclude, refits=0,
         show_small_counts=show_small_counts, about=about,
-        judged=None if judged is None else Certified.model_validate(judged),
+        judged=None if judged is None else Certified.model_validate(judged), retrained=retrained,
     )  # fmt: skip
     last = next((p for p in (out.with_suffix(".json"), earlier) if p.is_file()), None)
     past = _past(last)

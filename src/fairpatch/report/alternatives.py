@@ -8,11 +8,11 @@ them. All figures are by full tens of people.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.util import find_spec
 
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch._extras import need
 from fairpatch.choose.choice import choose
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.not_reached import TargetNotReachedError
@@ -44,8 +44,6 @@ from fairpatch.rivals import FewBayes, Lpp, Reductions, Rival
 
 MOST_LEARNED = 1_000
 """Rows that a slow rival learns from, at most."""
-QUICK = 10
-"""Rounds of a method that retrains: about as good as many, and a review is no benchmark."""
 NOBODY = figure(Estimate.undefined("nobody"))
 CUTS = 60
 """Cut-offs that are tried."""
@@ -98,6 +96,8 @@ class Alternatives(Shown):
     """The feature that rules for one feature were made for."""
     rows: list[Alternative]
     """The base model as it is first, the patch last."""
+    retrained: bool
+    """Whether a model was trained anew, too."""
     exact: Exact | None
     """What an exact search over small cards finds, where rates of approval are compared."""
 
@@ -110,8 +110,10 @@ def alternatives(
     fitted: Fitted | None,
     stability: float | None,
     beside: Beside,
+    *,
+    retrained: bool = False,
 ) -> Alternatives:
-    """Every way that can be tried on these people."""
+    """Every way that can be tried on these people; ``retrained`` adds one that is slow."""
     metric, limit = target.metrics[0], target.fairness_requirements[0].limit
     tens = beside.tens
 
@@ -142,7 +144,7 @@ def alternatives(
     by_group = _crossed(rows, halves, partial(_cutoff_by_group, metric, limit, target.direction))
     if by_group is not None:
         found.append(row(f"a cut-off for each {feature}", by_group, reads_s=True))
-    for name, rival, values in _rivals(rows, metric, limit):
+    for name, rival, values in _rivals(rows, metric, limit, retrained):
         learned = partial(_rival, rival, values, target, encoder)
         decision = _crossed(rows, halves, learned)
         if decision is not None:
@@ -155,6 +157,7 @@ def alternatives(
         limit=limit,
         feature=feature,
         rows=found,
+        retrained=retrained,
         exact=_exact(exact_card(patch, rows, metric, limit), tens),
     )
 
@@ -258,22 +261,19 @@ def _members(rows: Rows, feature: str, value: Value) -> Bools:
 
 
 def _rivals(
-    rows: Rows, metric: Metric, limit: float
+    rows: Rows, metric: Metric, limit: float, retrained: bool
 ) -> Iterator[tuple[str, Rival, Sequence[float]]]:
     """Name, method, and the values of its dial that are tried."""
     fairness: Fairness = "equalized_odds" if metric.given_y else "demographic_parity"
     yield "the Bayes rule, not reading it", FewBayes(fairness=fairness), FewBayes.values[::3]
     yield "LPP (linear program)", Lpp(fairness=fairness), Lpp.values[::4]
-    if find_spec("fairlearn") is not None:  # slow: one value, the gap that the limit allows
+    if retrained:  # one value, the gap that the limit allows
+        need("fairlearn.reductions", extra="bench")
         counts = decided(rows, rows.f > 0).by(rows.s.features[0]).known()
         hits, people = selection_rate("f").per_group(counts)
         highest = float(np.max(hits / np.maximum(people, 1.0), initial=0.0))
         gap = max((1 - limit) * highest if metric.at_least else limit, 0.01)
-        yield (
-            "ExponentiatedGradient (retrains)",
-            Reductions(fairness=fairness, max_iter=QUICK),
-            (gap,),
-        )
+        yield "ExponentiatedGradient (trained anew)", Reductions(fairness=fairness), (gap,)
 
 
 def _rival(

@@ -132,6 +132,7 @@ def review(
     show_small_counts: bool = False,
     if_unlike: IfUnlike = "refuse",
     about: About | None = None,
+    retrained: bool = False,
 ) -> Review:
     """Review a patched model on rows that it has not seen.
 
@@ -148,6 +149,8 @@ def review(
         says so.
     if_unlike : as of ``PatchedModel.apply``, where the scores look like another model's.
     about : what the model is called, who owns it, what its groups are called.
+    retrained : compare with a model that fairlearn's ExponentiatedGradient trains anew, too; that
+        takes longer than the rest together, and needs ``fairpatch[bench]``.
     """
     check.a("model", model, PatchedModel, "Commod(...).fit(...).patched_")
     rows = model.rows(X, y, sensitive_features)
@@ -155,6 +158,7 @@ def review(
     return review_rows(
         model, rows, target=target, fitted=fitted, exclude=exclude, refits=refits,
         reasons_for=reasons_for, show_small_counts=show_small_counts, about=about,
+        retrained=retrained,
     )  # fmt: skip
 
 
@@ -170,6 +174,7 @@ def review_rows(
     show_small_counts: bool = False,
     about: About | None = None,
     judged: Certified | None = None,
+    retrained: bool = False,
 ) -> Review:
     """The same of rows that f has been asked about."""
     if refits is None:
@@ -187,6 +192,7 @@ def review_rows(
             show_small_counts=show_small_counts,
             about=about,
             judged=judged,
+            retrained=retrained,
         )
     )
 

@@ -74,6 +74,7 @@ def summarize(
     show_small_counts: bool = False,
     about: About,
     judged: Certified | None = None,
+    retrained: bool = False,
 ) -> Summary:
     """What a patch does on some rows, best those that nothing else has seen.
 
@@ -136,7 +137,8 @@ def summarize(
     others = None
     if target is not None and rows.sample_weight is None:  # rivals weigh everybody alike
         agreed = None if again is None else again.of_changed
-        others = alternatives(patch, part, target, encoder, fitted, agreed, beside)
+        own_ways = (patch, part, target, encoder, fitted, agreed, beside)
+        others = alternatives(*own_ways, retrained=retrained)
     tell("reviewing", 0.9)
     seen = None if certificate is None else certificate.verdicts[0].people
     same = own is not None and own.counts == counts

@@ -27,12 +27,10 @@ class Reductions(Rival):
         self,
         bound: float = 0.1,
         *,
-        max_iter: int = 50,
         fairness: Fairness = "demographic_parity",
         random_state: int = 0,
     ) -> None:
         self.bound = bound
-        self.max_iter = max_iter
         self.fairness = fairness
         self.random_state = random_state
 
@@ -44,7 +42,7 @@ class Reductions(Rival):
             else reductions.DemographicParity
         )
         self.model_ = reductions.ExponentiatedGradient(
-            LogisticRegression(), kind(difference_bound=self.bound), max_iter=self.max_iter
+            LogisticRegression(), kind(difference_bound=self.bound)
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # FutureWarnings of its own use of pandas
