@@ -19,7 +19,7 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("scale")
     two = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
     population = Population(p_rule=0.6, accuracy=0.8, groups=two)
-    population.write(path / "people", 262_144, seed=1, rows_per_file=65_536)
+    population.write(path / "people", 262_144, seed=1, rows_per_file=131_072)
     (path / "fast.yaml").write_text("max_rows: 10000\n")
     fairpatch("fit", "-c", "fast.yaml", "--data", "people", "--label", "y", "--score", "score",
               "--sensitive", "group", "--key", "id", "--p-rule", "0.75", "--out", "run",
@@ -61,14 +61,14 @@ def test_apply_killed_and_resumed_gives_what_an_undisturbed_one_gives(folder, tm
         process.send_signal(signal.SIGKILL)
         killed += process.wait() < 0
         for part in (tmp_path / "parts").glob("part-*.parquet"):
-            assert len(pd.read_parquet(part, columns=["id"])) == 65_536
+            assert len(pd.read_parquet(part, columns=["id"])) == 131_072
     assert killed
     done = fairpatch("apply", "run", "people", tmp_path / "parts", cwd=folder)
-    assert "262,144 rows in 4 parts" in done.stdout
+    assert "262,144 rows in 2 parts" in done.stdout
     assert not list((tmp_path / "parts").glob(".*unfinished"))
     assert digest(tmp_path, "parts") == digest(tmp_path, "whole")
     again = fairpatch("apply", "run", "people", tmp_path / "parts", cwd=folder)
-    assert "4 parts were there already" in again.stdout
+    assert "2 parts were there already" in again.stdout
 
 
 def test_a_folder_of_something_else_is_left_alone(folder, tmp_path):

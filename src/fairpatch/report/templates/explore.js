@@ -118,9 +118,9 @@
     });
     if (bound > now.budget) list.push(["bad", "\u2715", "No method can: it takes " + (100 * bound).toFixed(1) + " % of decisions at least."]);
     if (p.promoted_outcome && p.left_outcome && p.promoted_outcome[1] < p.left_outcome[0]) list.push(["warn", "!", "The promoted turn out worse than those left denied."]);
-    data.protected_lines.forEach(function (line) {
-      if (line !== now.strike) list.push(["warn", "!", "\u201c" + line + "\u201d reads a protected column, or one that tells the group."]);
-    });
+    var telling = data.protected_lines.filter(function (line) { return line !== now.strike; });
+    if (telling.length === 1) list.push(["warn", "!", "\u201c" + telling[0] + "\u201d reads a protected column, or one that tells the group."]);
+    if (telling.length > 1) list.push(["warn", "!", telling.length + " lines read protected columns, or ones that tell the group: see the list at the top."]);
     if (!list.length) list.push(["good", "\u2713", "Nothing found against it here."]);
     return list;
   }
