@@ -1,11 +1,12 @@
 """Would the same people change if we learned again? Refits on bootstraps with other seeds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.choose.candidates import train_candidates
 from fairpatch.choose.cards import aims_of, push_problem
 from fairpatch.choose.fit import Fitted
@@ -51,33 +52,37 @@ def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 
     changed = patch.decide(rows.X, f_logit) != approved
     sets = np.zeros((refits, len(rows)), bool)
     strata = [np.flatnonzero(rows.s.strata == v) for v in np.unique(rows.s.strata)]
-    again = _card if patch.card is not None else _game
+    again = _card(patch, rows, fitted) if patch.card else partial(_game, patch, rows, fitted)
     for k in range(refits):
         random = np.random.default_rng(k)
         # by strata, so that every group stays
         drawn = np.concatenate([random.choice(rows_of, len(rows_of)) for rows_of in strata])
-        ratio = again(patch, rows, drawn, fitted, k)
+        ratio = again(drawn, k)
         may = (f_logit != 0) & ~untouched(patch.direction, approved)
         first = np.argsort(np.where(may, ratio, np.inf), kind="stable")
         sets[k, first[: changed.sum()]] = True  # the lowest ratios change first
     return Stability(refits, sets.mean(0), changed, sets)
 
 
-def _card(patch: Patch, rows: Rows, drawn: Any, fitted: Fitted, _: int) -> Floats:
-    """Ratios of all rows by a card that was learned from some of them."""
+def _card(patch: Patch, rows: Rows, fitted: Fitted) -> Callable[[Ints, int], Floats]:
+    """Learns a card from some of the rows; gives the ratios of all of them."""
     if not isinstance(fitted.learner, Push) or fitted.target is None:
         raise ValueError("a card is learned again from the fit that made it: review with refits=0")
     rules = fitted.learner.rules
-    problem = push_problem(rows, fitted.encoder, patch.decision, rules)
-    some = problem.take(drawn)
-    aims = aims_of(some, fitted.target)
-    which = min(int(patch.provenance.settings.get("aim", 0)), len(aims) - 1)
-    points = learn_points(some, aims[which], rules).of(problem.seen)
+    target, problem = fitted.target, push_problem(rows, fitted.encoder, patch.decision, rules)
     each, rest = patch.effect(rows.f)
-    return np.asarray(each * points + rest)
+
+    def again(drawn: Ints, _: int) -> Floats:
+        some = problem.take(drawn)
+        aims = aims_of(some, target)
+        which = min(int(patch.provenance.settings.get("aim", 0)), len(aims) - 1)
+        points = learn_points(some, aims[which], rules).of(problem.seen)
+        return np.asarray(each * points + rest)
+
+    return again
 
 
-def _game(patch: Patch, rows: Rows, drawn: Any, fitted: Fitted, seed: int) -> Floats:
+def _game(patch: Patch, rows: Rows, fitted: Fitted, drawn: Ints, seed: int) -> Floats:
     """The same by the paper's learner, with the patch's own lambdas."""
     own = patch.provenance.settings
     fair, ratio, concepts = (

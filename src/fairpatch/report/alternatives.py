@@ -7,9 +7,11 @@ them. All figures are by full tens of people.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._extras import need
@@ -42,8 +44,8 @@ from fairpatch.report.coarse import Beside, apart, decided
 from fairpatch.report.figures import Count, Figure, Shown, Tens, count, figure
 from fairpatch.rivals import FewBayes, Lpp, Reductions, Rival
 
-MOST_LEARNED = 1_000
-"""Rows that a slow rival learns from, at most."""
+MOST_LEARNED, FEW_LEARNED = 4_000, 1_000
+"""Rows that a rival learns from, and a slow one, at most: a review is no benchmark."""
 NOBODY = figure(Estimate.undefined("nobody"))
 CUTS = 60
 """Cut-offs that are tried."""
@@ -135,18 +137,17 @@ def alternatives(
             stability=None,
         )
 
-    halves = np.random.default_rng(0).permutation(len(rows)) < len(rows) // 2
+    halves = _halves(rows, encoder)
     found = [_told("the model as it is", beside.table, metric, "f", 1.0)]
-    cut = _crossed(rows, halves, lambda one, two: _one_cutoff(one, two, target))
+    cut = _crossed(halves, partial(_one_cutoff, target))
     if cut is not None:
         found.append(row("one other cut-off for all", cut))
     feature = rows.s.features[0]
-    by_group = _crossed(rows, halves, partial(_cutoff_by_group, metric, limit, target.direction))
+    by_group = _crossed(halves, partial(_cutoff_by_group, metric, limit, target.direction))
     if by_group is not None:
         found.append(row(f"a cut-off for each {feature}", by_group, reads_s=True))
     for name, rival, values in _rivals(rows, metric, limit, retrained):
-        learned = partial(_rival, rival, values, target, encoder)
-        decision = _crossed(rows, halves, learned)
+        decision = _crossed(halves, partial(_rival, rival, values, target))
         if decision is not None:
             found.append(row(name, decision, readable=False))
     for name, other in _other_patches(fitted, target, patch):
@@ -194,14 +195,31 @@ def _overall(counts: Counts, rate: Callable[[Model], Rate], tens: Tens) -> Figur
     return tens.share(float(k), float(n))
 
 
-def _crossed(rows: Rows, half: Bools, decide: Callable[[Rows, Rows], Bools | None]) -> Bools | None:
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """Some of the people, as rows and encoded."""
+
+    who: NDArray[np.intp]
+    rows: Rows
+    Z: Floats
+
+
+def _halves(rows: Rows, encoder: Encoder) -> tuple[_Half, _Half]:
+    order, Z = np.random.default_rng(0).permutation(len(rows)), encoder.transform(rows.X)
+    one, two = (np.sort(part) for part in np.array_split(order, 2))
+    return _Half(one, rows.take(one), Z[one]), _Half(two, rows.take(two), Z[two])
+
+
+def _crossed(
+    halves: tuple[_Half, _Half], decide: Callable[[_Half, _Half], Bools | None]
+) -> Bools | None:
     """Everybody decided by a rule of the other half."""
-    decision = np.zeros(len(rows), bool)
-    for here in (half, ~half):
-        own = decide(rows.take(np.flatnonzero(~here)), rows.take(np.flatnonzero(here)))
+    decision = np.zeros(sum(len(half.who) for half in halves), bool)
+    for one, two in (halves, halves[::-1]):
+        own = decide(one, two)
         if own is None:
             return None
-        decision[here] = own
+        decision[two.who] = own
     return decision
 
 
@@ -227,17 +245,19 @@ def _fewest(rows: Rows, tried: Iterator[Bools], target: Target) -> int:
     return min(ranks)[2]
 
 
-def _one_cutoff(one: Rows, two: Rows, target: Target) -> Bools:
+def _one_cutoff(target: Target, one: _Half, two: _Half) -> Bools:
     """One cut-off that is not f's, the same for all."""
-    cuts = np.quantile(one.f, np.linspace(0, 1, CUTS))
-    best = _fewest(one, (one.f > cut for cut in cuts), target)
-    return np.asarray(two.f > cuts[best])
+    f = one.rows.f
+    cuts = np.quantile(f, np.linspace(0, 1, CUTS))
+    best = _fewest(one.rows, (f > cut for cut in cuts), target)
+    return np.asarray(two.rows.f > cuts[best])
 
 
 def _cutoff_by_group(
-    metric: Metric, limit: float, direction: Direction, one: Rows, two: Rows
+    metric: Metric, limit: float, direction: Direction, first: _Half, second: _Half
 ) -> Bools | None:
     """Of each group of the first feature, those f is least sure about: the fewest changes there."""
+    one, two = first.rows, second.rows
     feature = one.s.features[0]
     counts = decided(one, one.f > 0).by(feature).known()
     bound = None if metric.given_y else metric.fewest(counts, limit, direction=direction)
@@ -280,29 +300,29 @@ def _rival(
     rival: Rival,
     values: Sequence[float],
     target: Target,
-    encoder: Encoder,
-    one: Rows,
-    two: Rows,
+    first: _Half,
+    second: _Half,
 ) -> Bools | None:
     """A rival at the fewest changes that meet the target on the half it was learned on."""
+    one, two = first.rows, second.rows
     s = one.s.of_feature(one.s.features[0])
     known = np.flatnonzero(s >= 0)
-    if not isinstance(rival, FewBayes) and len(known) > MOST_LEARNED:
-        known = np.sort(np.random.default_rng(0).choice(known, MOST_LEARNED, replace=False))
+    most = MOST_LEARNED if isinstance(rival, FewBayes) else FEW_LEARNED
+    if len(known) > most:
+        known = np.sort(np.random.default_rng(0).choice(known, most, replace=False))
     if len(np.unique(s[known])) < 2 or len(np.unique(one.y[known])) < 2:
         return None
-    one_Z, two_Z = encoder.transform(one.X), encoder.transform(two.X)
     models = [type(rival)(**{**rival.get_params(), rival.dial: value}) for value in values]
     try:
         own: tuple[Floats, Floats, Ints, Ints] = (
-            one_Z[known], one.f[known], one.y[known], s[known],
+            first.Z[known], one.f[known], one.y[known], s[known],
         )  # fmt: skip
         models[0]._fit(models, *own)
     except ValueError:  # as of a feature of three values
         return None
     nobody = np.zeros(0, np.int64)
-    best = _fewest(one, (m.decide_encoded(one_Z, one.f, nobody) for m in models), target)
-    return models[best].decide_encoded(two_Z, two.f, nobody)
+    best = _fewest(one, (m.decide_encoded(first.Z, one.f, nobody) for m in models), target)
+    return models[best].decide_encoded(second.Z, two.f, nobody)
 
 
 def _other_patches(

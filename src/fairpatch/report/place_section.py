@@ -22,7 +22,7 @@ from fairpatch.measure.rates import changed_rate
 from fairpatch.patch import Patch
 from fairpatch.report.figures import Count, Figure, Shown, count, figure
 
-MOST_TESTED = 10_000
+MOST_TESTED = 5_000
 """People on whom trees of some depths are tried, at most."""
 PLACE = "\x1f"
 """Begins the name of a division into places: no sensitive feature is called so."""
