@@ -59,6 +59,25 @@ def test_promoted_who_turn_out_worse():
     assert "wrong people" in found.text
 
 
+def test_demoted_who_turn_out_better():
+    X, y, s = people()
+    part = RangesWeight(column="x", ranges=[Range(below=0.0, weight=-100.0)])
+    patch = Patch(
+        columns=[Column(name="x", kind="number")],
+        concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
+        card=Card(price=50.0, sureness=0.0),
+        direction="demote_only",
+    )
+    better = np.where((X["x"] < 0) & (X["score"] > 0.5), 1, y)
+    found = flags(reviewed(patch, X, better, s))["outcome of the demoted"]
+    assert found.level == "stop"
+    assert "wrong people may be demoted" in found.text
+    worse = np.where((X["x"] < 0) & (X["score"] > 0.5), 0, y)
+    found = flags(reviewed(patch, X, worse, s))
+    assert found["outcome of the demoted"].level == "fine"
+    assert "outcome of the promoted" not in found
+
+
 @pytest.mark.parametrize(
     ("column", "protected"),
     [

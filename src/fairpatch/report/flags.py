@@ -7,7 +7,7 @@ from typing import Literal
 from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.patch.compare import Comparison
 from fairpatch.report.card_section import CardSection
-from fairpatch.report.figures import Shown, Words
+from fairpatch.report.figures import Figure, Shown, Words
 from fairpatch.report.group_section import Groups, Swap
 from fairpatch.report.proxy_section import TELLS, Proxy
 from fairpatch.report.sentences import ends, least, percent, said
@@ -124,31 +124,33 @@ def _target(verdict: Verdict, certificate: Certified | None) -> Iterator[Flag]:
 
 
 def _outcomes(swap: Sequence[Swap], words: Words) -> Iterator[Flag]:
+    """The promoted should turn out no worse than those left denied; the demoted, no better."""
     by = {s.what: s.outcome_rate for s in swap}
-    up, left = by["promoted"], by["left denied"]
-    if up.reason == "nobody":
-        return
-    (low, high), (left_low, left_high) = ends(up), ends(left)
-    if low < left_high and high > left_low and (up.value is None or left.value is None):
-        yield Flag(
-            name="outcome of the promoted",
-            level="look",
-            text=f"Whether the newly {words.approved} turn out better than those still "
-            f"{words.denied} is not told: few people are behind it",
-        )
-        return
-    both = (
-        f"of the newly {words.approved} {percent(up)} have {words.good_outcome}, of those still "
-        f"{words.denied} {percent(left)}"
-    )
-    if low >= left_high:
-        yield Flag(name="outcome of the promoted", level="fine", text=both[:1].upper() + both[1:])
-        return
-    sure = up.high is not None and left.low is not None and up.high < left.low
-    yield Flag(
-        name="outcome of the promoted",
+    yes, no = words.approved, words.denied
+    for moved, kept, name in (
+        (("promoted", f"the newly {yes}"), ("left denied", f"those still {no}"), "promoted"),
+        (("left approved", f"those still {yes}"), ("demoted", f"the newly {no}"), "demoted"),
+    ):
+        if "nobody" not in (by[moved[0]].reason, by[kept[0]].reason):
+            higher, lower = (by[moved[0]], moved[1]), (by[kept[0]], kept[1])
+            yield _outcome(name, *higher, *lower, words.good_outcome)
+
+
+def _outcome(name: str, high: Figure, who: str, low: Figure, whom: str, good: str) -> Flag:
+    """Whether those who should turn out better do."""
+    about = f"outcome of the {name}"
+    (one, top), (other, most) = ends(high), ends(low)
+    if one < most and top > other and (high.value is None or low.value is None):
+        text = f"Whether {who} turn out better than {whom} is not told: few people are behind it"
+        return Flag(name=about, level="look", text=text)
+    both = f"of {who} {percent(high)} have {good}, of {whom} {percent(low)}"
+    if one >= most:
+        return Flag(name=about, level="fine", text=both[:1].upper() + both[1:])
+    sure = high.high is not None and low.low is not None and high.high < low.low
+    return Flag(
+        name=about,
         level="stop" if sure else "look",
-        text=f"The wrong people may be promoted: {both}",
+        text=f"The wrong people may be {name}: {both}",
         todo="Weigh accuracy more (a lower price_per_change), or forbid the line that moves them.",
     )
 
