@@ -55,8 +55,8 @@ def run(
         show_small_counts=show_small_counts, about=about,
         judged=None if judged is None else Certified.model_validate(judged), retrained=retrained,
     )  # fmt: skip
-    last = next((p for p in (out.with_suffix(".json"), earlier) if p.is_file()), None)
-    past = _past(last)
+    last = out.with_suffix(".json")
+    past = _past(last if last.is_file() else earlier)
     identity = found.summary.identity
     found = found.but(
         signed=None if signed is None else Signed(**signed),
@@ -68,12 +68,10 @@ def run(
     say(f"{found}\nwrote {out}, {out.with_suffix('.json')} and {out.with_suffix('.md')}")
 
 
-def _past(path: Path | None) -> Any:
+def _past(path: Path) -> Any:
     """The data of an earlier review; nothing where the file is something else."""
     from fairpatch.patch.strict import read_strictly
 
-    if path is None:
-        return None
     try:
         return read_strictly(path, "a review", MOST_BYTES)
     except ValueError:

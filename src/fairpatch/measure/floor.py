@@ -10,6 +10,15 @@ UNPROTECTED = "Not protected: small counts are shown. Only for people who are en
 """Stands on every page that tells small counts."""
 
 
+def full_tens(people: float) -> int:
+    """The largest multiple of ten that is no more: all that may be told of a part of a count.
+
+    >>> [full_tens(n) for n in (0, 9, 10, 123)]
+    [0, 0, 10, 120]
+    """
+    return int(people // MIN_PEOPLE * MIN_PEOPLE)
+
+
 def too_few(people: float) -> bool:
     """Whether there is somebody, but too few to be shown.
 

@@ -5,6 +5,7 @@ the table tells. Where the table tells that count as a range, a part of it must 
 range begins later than was told.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +14,10 @@ from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.protected import Protected
-from fairpatch.measure.rates import Rate, demoted_rate, promoted_rate, selection_rate
+from fairpatch.measure.rates import Model, Rate, demoted_rate, promoted_rate, selection_rate
 from fairpatch.measure.reviewed import outcome
 from fairpatch.report.figures import NOT_TOLD, Count, Figure, Range, Tens, figure
 
@@ -61,7 +62,7 @@ class Beside:
         least = self.least(promoted_rate(), demoted_rate(), feature=feature, group=group)
         if isinstance(found, int) or found.at_least <= least:
             return found
-        return Range(at_least=least // MIN_PEOPLE * MIN_PEOPLE, at_most=found.at_most)
+        return Range(at_least=full_tens(least), at_most=found.at_most)
 
     def rest(self, people: float) -> Count:
         """Who changes without a line: with those whom it moves, all who change."""
@@ -103,9 +104,7 @@ class Beside:
             if near and not all(self.tells(*rates, feature=feature, group=g) for g in groups):
                 continue
             found.append(apart(metric, decision, feature, self.tens))
-        known = [f for f in found if f.middle is not None]
-        pick = min if metric.at_least else max
-        return pick(known, key=lambda f: f.middle or 0.0, default=NOT_TOLD)
+        return _worst_off(metric, found)
 
 
 def decided(rows: Rows, decision: Bools) -> Counts:
@@ -134,12 +133,16 @@ def apart(metric: Metric, counts: Counts, feature: str, tens: Tens) -> Figure:
     return figure(Estimate.somewhere(low, high))
 
 
-def as_told(table: Protected, metric: Metric, model: str) -> Figure:
+def as_told(table: Protected, metric: Metric, model: Model) -> Figure:
     """The same of f or of the patch, as the table tells it, by the feature that is worst off."""
     found = [
-        figure(table.metric(metric, feature, model="f" if model == "f" else "g"))
-        for feature in table.counts.features
+        figure(table.metric(metric, feature, model=model)) for feature in table.counts.features
     ]
-    known = [f for f in found if f.middle is not None]
+    return _worst_off(metric, found)
+
+
+def _worst_off(metric: Metric, by_feature: Sequence[Figure]) -> Figure:
+    """Of the features' figures, the worst that is told; else why the first is not."""
+    known = [f for f in by_feature if f.middle is not None]
     pick = min if metric.at_least else max
-    return pick(known, key=lambda f: f.middle or 0.0, default=found[0])
+    return pick(known, key=lambda f: f.middle or 0.0, default=[*by_feature, NOT_TOLD][0])

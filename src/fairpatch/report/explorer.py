@@ -14,7 +14,7 @@ from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.struck import Struck
 from fairpatch.choose.target import Target
 from fairpatch.measure.direction import DIRECTIONS, Direction
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.metric import Metric
 from fairpatch.report.figures import NOT_TOLD, Shown, Tens
 from fairpatch.report.named import Names
@@ -177,7 +177,7 @@ def explorer_section(
         limit=requirement.limit,
         max_changes=target.max_changes,
         highest=metric.highest,
-        people=int(round(first.people) // 10 * 10),
+        people=full_tens(round(first.people)),
         features=features,
         before=before,
         points=points,
@@ -334,4 +334,4 @@ def _bounds(
 
 def _floor(changes: int, people: int) -> float:
     """As a share, by full tens of people."""
-    return float(np.floor(changes // 10 * 10 / max(people, 1) * 1000) / 1000)
+    return float(np.floor(full_tens(changes) / max(people, 1) * 1000) / 1000)

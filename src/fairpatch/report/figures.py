@@ -9,7 +9,7 @@ from fairpatch._arrays import Floats
 from fairpatch.decision import Decision
 from fairpatch.measure.disclose import Told
 from fairpatch.measure.estimate import FEW_BEHIND, Estimate
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.floor import MIN_PEOPLE, full_tens
 from fairpatch.patch.parts import Part
 
 
@@ -135,7 +135,7 @@ class Tens(Shown):
         whole = round(people)
         if self.exact:
             return whole
-        low = whole // MIN_PEOPLE * MIN_PEOPLE
+        low = full_tens(whole)
         return Range(at_least=low, at_most=low + MIN_PEOPLE - 1)
 
     def ends(self, hits: float, among: float, *, known: bool = False) -> tuple[float, float]:
@@ -143,7 +143,7 @@ class Tens(Shown):
         if self.exact:
             own = hits / among if among else 0.0
             return own, own
-        k, n = (x // MIN_PEOPLE * MIN_PEOPLE for x in (round(hits), round(among)))
+        k, n = (full_tens(round(x)) for x in (hits, among))
         if not n:
             return 0.0, 1.0
         if known:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
 from fairpatch.explain.stability import Stability
 from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.metric import Metric
+from fairpatch.measure.protected import Protected
 from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.figures import Figure, Shown
 
@@ -35,10 +37,8 @@ class StabilitySection(Shown):
 
 def stability_section(
     again: Stability, rows: Rows, metric: Metric, after: Figure, beside: Beside
-) -> StabilitySection | None:
-    """How far refits agree, and how good they get; None where a share would tell of few people."""
-    if again.changed.sum() < (2 * MIN_PEOPLE if beside.table.whole else MANY_PEOPLE):
-        return None
+) -> StabilitySection:
+    """How far refits agree, and how good they get."""
     before = rows.f > 0
     reached = [beside.compared(metric, decided(rows, before ^ own)) for own in again.sets]
     return StabilitySection(
@@ -49,6 +49,11 @@ def stability_section(
         better=_better(reached, after, metric),
         chance=chance_of_better(again.refits),
     )
+
+
+def enough_change(changed: Bools, table: Protected) -> bool:
+    """Whether a share of those who change would tell of no few people; else nobody need refit."""
+    return bool(changed.sum() >= (2 * MIN_PEOPLE if table.whole else MANY_PEOPLE))
 
 
 def chance_of_better(tries: int) -> float:

@@ -48,7 +48,7 @@ from fairpatch.report.place_section import (
 )
 from fairpatch.report.proxy_section import TELLS, Proxy, proxy_section
 from fairpatch.report.score_section import cutoff_section, score_section
-from fairpatch.report.stability_section import stability_section
+from fairpatch.report.stability_section import enough_change, stability_section
 from fairpatch.report.summary import Summary
 from fairpatch.report.verdict_section import (
     Certified,
@@ -113,9 +113,10 @@ def summarize(
     if refits and changed.any():
         if fitted is None:
             raise ValueError("learning again needs the fit itself: review with refits=0")
-        first = next(r for r in verdict.requirements if r.metric == metric.name)
-        refitted = stability(model, part, fitted, refits=refits)
-        again = stability_section(refitted, part, metric, first.after, beside)
+        if enough_change(changed, there):
+            first = next(r for r in verdict.requirements if r.metric == metric.name)
+            refitted = stability(model, part, fitted, refits=refits)
+            again = stability_section(refitted, part, metric, first.after, beside)
     tell("reviewing", 0.7)
     section = patch_section(patch, views, part, then, metric, beside)
     scores = score_section(patch, part, changed, beside)

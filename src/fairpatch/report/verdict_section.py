@@ -7,7 +7,7 @@ import numpy as np
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.target import Target
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.measure.floor import full_tens
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate, correct_rate
@@ -165,7 +165,7 @@ def _bound(changes: int | None, table: Protected) -> float | None:
     """The fewest changes as a share; where small counts are hidden, by the full tens of them."""
     if changes is None:
         return None
-    told = changes if table.whole else changes // MIN_PEOPLE * MIN_PEOPLE
+    told = changes if table.whole else full_tens(changes)
     return told / (table.people().high or table.counts.total)
 
 
