@@ -180,6 +180,7 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         change_cost: Any = None,
         f_trained_on: Any = None,
         key: str | None = None,
+        yesterday: PatchedModel | None = None,
     ) -> Self:
         """Learn the patch.
 
@@ -199,12 +200,15 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Rows that f was trained on: nothing is chosen or certified on them.
         key : str, for a table in an engine
             Its column of whole numbers, by which rows are split alike on every engine.
+        yesterday : PatchedModel, optional
+            The model in force until now: of patches that serve equally well, the one whose
+            decisions differ least from its own (``Target.price_per_churn``, ``max_churn``).
         """
         for name in ("patch_", "patched_", "base_", "fitted_", "named_", *FOUND):  # of an earlier
             self.__dict__.pop(name, None)
         own = (sample_weight, change_cost, f_trained_on, key)
         with showing(self.progress):
-            found = fit_model(self, X, y, sensitive_features, *own)
+            found = fit_model(self, X, y, sensitive_features, *own, yesterday)
         self.fitted_, self.base_, self.patch_ = found.fitted, found.base, found.fitted.patch
         self.classes_, self.named_ = np.sort(found.classes), found.named
         self.patched_ = PatchedModel(found.base, self.patch_, found.classes)

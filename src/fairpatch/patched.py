@@ -17,9 +17,9 @@ from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import count_table, is_engine_table
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import count_rows
+from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.labels import labels_of
+from fairpatch.measure.labels import labels_of, labels_with_gaps
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
 from fairpatch.patch.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
@@ -106,17 +106,48 @@ class PatchedModel:
         own = (given.X, self.labels_of(given.y), given.sensitive, None, given.weight)
         return Rows.of(*own).scored(self.base)
 
+    @property
+    def score_columns(self) -> tuple[str, ...]:
+        """The column that f is, where it is one."""
+        return () if self.base.score_column is None else (self.base.score_column,)
+
+    def decisions(self, X: Any) -> Ints:
+        """1 where a person gets the favourable decision, 0 where not, -1 where f has no score."""
+        score = self.base.score_column
+        if score is None:
+            return self.patch.decide(X, self.logits(X)).astype(np.int64)
+        p = np.asarray(nw.from_native(X, eager_only=True)[score].cast(nw.Float64).to_numpy())
+        known = np.isfinite(p)
+        f_logit = self.base.logits_of(np.where(known, p, self.patch.cutoff))
+        return np.where(known, self.patch.decide(X, f_logit), -1).astype(np.int64)
+
+    def features(self, X: Any, y: Any, sensitive_features: Any) -> Any:
+        """X without labels, S and weights, where those are names of its columns."""
+        if is_engine_table(X):
+            return X
+        return take_apart(X, y, sensitive_features, self.patch.decision, self._read()).X
+
     def _read(self) -> list[str]:
         """Columns that f or the patch reads."""
         return [*(self.base.columns or ()), *(c.name for c in self.patch.columns)]
 
-    def count(self, X: Any, y: Any, *, sensitive_features: Any) -> Counts:
+    def count(self, X: Any, y: Any = None, *, sensitive_features: Any) -> Counts:
         """Decisions before and after, by group and label; a table in an engine is counted there.
 
-        For a table in an engine, y and sensitive_features are names of its columns.
+        For a table in an engine, y and sensitive_features are names of its columns. Labels and S
+        may have gaps, and there may be no labels yet.
         """
         if not is_engine_table(X):
-            return count_rows(self.rows(X, y, sensitive_features), self.patch)
+            given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
+            f_logit = self.logits(given.X)
+            known = given.y is not None
+            return Counts.from_arrays(
+                decision=f_logit > 0,
+                new_decision=self.patch.decide(given.X, f_logit),
+                y=labels_with_gaps(given.y, self.classes, self.patch.decision) if known else None,
+                sensitive_features=given.sensitive,
+                sample_weight=given.weight,
+            )
         names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
         (counts,) = count_table(X, [self.patch], self.base, y=y, sensitive_features=names)
         return counts
@@ -155,8 +186,9 @@ class PatchedModel:
         rows = self.rows(X, y, sensitive_features)
         half = rows.split_codes((0.25, 0.25, 0.5), seed) == 2
         first, fresh = (rows.take(np.flatnonzero(part)) for part in (~half, half))
-        found = PatchedModel(self.base, redial(self.patch, first, target), self.classes)
-        return found, certify(count_rows(fresh, found.patch), target)
+        patch, certificate = redial(self.patch, first, target, FreshRows(fresh))
+        found = PatchedModel(self.base, patch, self.classes)
+        return found, certificate or certify(count_rows(fresh, patch), target)
 
     def compare(self, X: Any) -> Comparison:
         """How far these rows, f's scores of them and f itself are from those of the fit.

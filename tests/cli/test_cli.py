@@ -119,7 +119,7 @@ def test_diff_says_what_differs(run):
     same = fairpatch("diff", "run", "run", "--data", "people.csv", "--json", cwd=run)
     found = json.loads(same.stdout)
     assert found["weights"] == []
-    assert found["decisions"]["only_first_decides_1"] == 0
+    assert found["decisions"][0]["only_first_decides_1"] == 0
 
 
 def test_a_code_for_reasons_changes_no_decision(run):
@@ -313,10 +313,15 @@ def test_yes_and_no_in_a_csv_are_text_everywhere(tmp_path):
     assert len(connection.sql(text).df()) == 3_000  # booleans too
 
 
-def test_a_review_of_new_rows_keeps_the_runs_certificate(run):
+def test_a_review_of_new_rows_judges_them_and_one_of_the_runs_own_does_not(run):
     fairpatch("review", "run", "--data", "people.csv", "--out", "again.html", cwd=run)
     again = json.loads((run / "again.json").read_text())
-    assert again["certificate"] == json.loads((run / "run" / "certificate.json").read_text())
+    own = json.loads((run / "run" / "certificate.json").read_text())
+    assert again["certificate"] == own
+    POPULATION.sample(2_000, seed=77).to_pandas().to_csv(run / "later.csv", index=False)
+    fairpatch("review", "run", "--data", "later.csv", "--out", "later.html", cwd=run)
+    later = json.loads((run / "later.json").read_text())["certificate"]
+    assert later["verdicts"][0]["people"] == 2_000 != own["verdicts"][0]["people"]
     assert fairpatch("--version", cwd=run).stdout.strip()
 
 

@@ -12,6 +12,7 @@ from fairpatch.bench import (
     cost,
     curve,
     delivery,
+    monitor,
     refits,
     reproduction,
     scale,
@@ -29,6 +30,7 @@ EXPERIMENTS = {
     "cost": cost,
     "curve": curve,
     "delivery": delivery,
+    "monitor": monitor,
     "refits": refits,
     "scale": scale,
     "speed": speed,
@@ -58,6 +60,7 @@ def main(argv: list[str] | None = None) -> int:
     verbs["beyond"].add_argument("--methods", nargs="+")
     verbs["delivery"].add_argument("--seeds", type=int)
     verbs["delivery"].add_argument("--room", type=float)
+    verbs["monitor"].add_argument("--streams", type=int)
     verbs["refits"].add_argument("--refits", type=int)
     verbs["cost"].add_argument("--rows", type=int)
     verbs["curve"].add_argument("--seeds", type=int)

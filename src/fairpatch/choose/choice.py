@@ -43,6 +43,8 @@ class Choice:
     promoted_outcome: float | None = None
     """Share with y = 1 of those who are promoted, and of those who are left denied; None if few."""
     denied_outcome: float | None = None
+    churn: float | None = None
+    """Share of decisions that are not as yesterday, where that was asked for."""
     outcome: str = "y = 1"
     """What that outcome is called."""
     expected: dict[str, dict[str, Estimate]] = field(default_factory=dict)
@@ -115,7 +117,9 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
 def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
     """What is least for the preferred choice."""
     if target.prefer is None:
-        return (target.price_per_change * choice.change_rate - choice.accuracy, choice.change_rate)
+        churn = target.price_per_churn * (choice.churn or 0.0)
+        cost = target.price_per_change * choice.change_rate - choice.accuracy + churn
+        return (cost, choice.change_rate)
     values = {"changes": choice.change_rate, "accuracy": -choice.accuracy}
     return tuple(values[name] for name in target.prefer)
 
@@ -186,10 +190,13 @@ def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> 
     dial = next(iter(frontier.dials[m].values()))
     if target.max_displacement is not None:
         met = met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
+    if target.max_churn is not None:
+        met = met[dial.churn[met] <= target.max_churn]
     if not len(met):
         return None
     if target.prefer is None:
         cost = target.price_per_change * dial.change_rate[met] - dial.accuracy[met]
+        cost = cost + target.price_per_churn * dial.churn[met]
         return int(met[cost.argmin()])
     return int(met[0] if target.prefer[0] == "changes" else met[dial.accuracy[met].argmax()])
 
@@ -216,6 +223,7 @@ def _option(
         change_rate=float(first.change_rate[k]),
         accuracy=float(first.accuracy[k]),
         displacement=frontier.displacement(m, strength) if limited else np.nan,
+        churn=float(first.churn[k]) if first.compared else None,
         outcome=frontier.candidates.decision.good_outcome,
         promoted_outcome=None if few or not up else float(first.outcomes[0][k]),
         denied_outcome=None if few or too_few(first.denied - up) else float(first.outcomes[1][k]),

@@ -33,6 +33,7 @@ class Dial:
     changed : changed decisions, (stretches,).
     promoted, promoted_good : of those whom f denies, who is approved, and of them with y = 1.
     denied, denied_good : whom f denies, and of them with y = 1.
+    kept, compared : decisions as they were yesterday, and of how many people that is known.
 
     With weights, each row counts for so many people.
     """
@@ -48,6 +49,8 @@ class Dial:
     promoted_good: Counted
     denied: float
     denied_good: float
+    kept: Counted
+    compared: float = 0.0
 
     def at(self, strength: Any) -> Any:
         """The stretch that a strength, or each of several, lies in."""
@@ -74,6 +77,11 @@ class Dial:
         return self.correct / self.people
 
     @property
+    def churn(self) -> Floats:
+        """Share of decisions that are not as yesterday; 0 where yesterday is not known."""
+        return (self.compared - self.kept) / max(self.compared, 1.0)
+
+    @property
     def outcomes(self) -> tuple[Floats, Floats]:
         """Share with y = 1 of those who are promoted, and of those who are left denied."""
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -84,7 +92,9 @@ class Dial:
             )
 
 
-BY_STRETCH = ("start", "strength", "positive", "changed", "correct", "promoted", "promoted_good")
+BY_STRETCH = (
+    "start", "strength", "positive", "changed", "correct", "promoted", "promoted_good", "kept"
+)  # fmt: skip
 
 
 def trace(
@@ -96,6 +106,7 @@ def trace(
     direction: Direction = "both",
     most: float = np.inf,
     weight: Floats | None = None,
+    yesterday: Ints | None = None,
 ) -> Dial:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
 
@@ -125,9 +136,14 @@ def trace(
             size[g, label] = w[here].sum()
             moves = np.where(here[order], step[order], 0).cumsum()[last]
             positive[:, g, label] = w[here & approved].sum() + np.append(0, moves)
-    right = (y == 1) == approved
-    gained = np.where(right, -w, w)[order].cumsum()[last]
-    correct = w[right].sum() + np.append(0, gained)
+
+    def equal(other: Ints) -> Counted:
+        """Decisions that equal others, along the dial; of people of whom -1 is known, none."""
+        here, same = np.where(other >= 0, w, 0), (other == 1) == approved
+        gained = np.where(same, -here, here)[order].cumsum()[last]
+        return np.asarray(here[same].sum() + np.append(0, gained))
+
+    past = np.full(len(y), -1) if yesterday is None else yesterday
     changed = np.append(0, w[order].cumsum()[last])
     good = y == 1
     up, up_good = (
@@ -135,6 +151,7 @@ def trace(
         for who in (~approved, ~approved & good)
     )
     return Dial(
-        np.append(0.0, ends), strength, positive, size, changed, float(w.sum()), correct,
+        np.append(0.0, ends), strength, positive, size, changed, float(w.sum()), equal(y),
         up, up_good, float(w[~approved].sum()), float(w[~approved & good].sum()),
+        equal(past), float(w[past >= 0].sum()),
     )  # fmt: skip

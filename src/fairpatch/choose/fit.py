@@ -15,6 +15,7 @@ from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learners import Game, Push
+from fairpatch.choose.old_card import beside_old
 from fairpatch.choose.pool import Pool
 from fairpatch.choose.struck import Struck, struck_lines
 from fairpatch.choose.suspicion import MOST as MOST_ASKED
@@ -155,8 +156,12 @@ def train_frontier(
     candidates, rows, ratios, counts = _learn(splits, encoder, decision, target, learner)
     learned = splits.learn if isinstance(learner, Game) else None
     settled = candidates.own_ratios if isinstance(candidates, Cards) else None
+    pool: Pool = candidates
+    if isinstance(candidates, Cards) and isinstance(learner, Push) and learner.nearest_to:
+        joined = beside_old(candidates, learner.nearest_to, rows, target.direction)
+        pool, ratios, settled = joined, joined.ratios, joined.own_ratios
     own = (rows, ratios, encoder, learned, counts, target.metrics, settled)
-    return Frontier.trace(candidates, *own), encoder, rows
+    return Frontier.trace(pool, *own), encoder, rows
 
 
 def _learn(

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch._arrays import Ints
 from fairpatch._checks import same_people
 from fairpatch.base import BaseModel
 from fairpatch.choose.fit import Fitted, fit_lambdas, fit_target
-from fairpatch.choose.learners import game_of, learner_of
+from fairpatch.choose.learners import Push, game_of, learner_of
 from fairpatch.choose.parameters import (
     check_memory_fit,
     check_parameters,
@@ -25,7 +26,23 @@ from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Splits, in_memory
 from fairpatch.decision import Decision, decision_of
 from fairpatch.learn.adversarial.problem import Grid
+from fairpatch.patch import Patch
 from fairpatch.patch.probe import with_probe
+
+
+class Yesterday(Protocol):
+    """The patched model that is in force until now."""
+
+    @property
+    def patch(self) -> Patch:
+        """Its patch."""
+
+    @property
+    def score_columns(self) -> tuple[str, ...]:
+        """Columns that it alone reads."""
+
+    def decisions(self, X: Any) -> Ints:
+        """1 for the favourable one, 0 for the other, -1 where it has none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +65,15 @@ def fit_model(
     change_cost: Any,
     f_trained_on: Any,
     key: str | None,
+    yesterday: Yesterday | None = None,
 ) -> FittedModel:
     """Fit with an estimator's parameters."""
     check_parameters(model)
     decision, seed = decision_of(model.decision, cutoff=model.cutoff), seed_of(model.random_state)
     if is_engine_table(X):
         check_table_fit(sample_weight, change_cost, f_trained_on)
+        if yesterday is not None:
+            raise ValueError("yesterday is for rows in memory: fetch a sample of the table")
         decision = decision if key is None else decision.but(key=key)
         own = (X, y, sensitive_features, model.estimator, decision, model.splits, seed)
         return _fit_table(model, EngineSplits.of(*own), seed)
@@ -67,6 +87,12 @@ def fit_model(
         )
     weight = given.weight if sample_weight is None else sample_weight
     rows = Rows.of(given.X, given.y, given.sensitive, None, weight, change_cost)
+    hidden = given.hidden
+    if yesterday is not None:
+        if model.target is None or model.learner != "push":
+            raise ValueError("yesterday is for a card that is learned for a target")
+        rows = replace(rows, yesterday=yesterday.decisions(given.X))
+        hidden = (*hidden, *yesterday.score_columns)
     contract = decision.named(classes)
     data: Rows | Splits
     if model.target is None:
@@ -74,7 +100,10 @@ def fit_model(
     else:
         known, for_all = known_rows(f_trained_on, len(rows)), sample_weight is None
         data = in_memory(rows, model.splits, model.max_rows, seed, known, for_all=for_all)
-    return _learned(model, data, contract, classes, seed, given.hidden, named=given.named)
+    return _learned(
+        model, data, contract, classes, seed, hidden, named=given.named,
+        nearest_to=None if yesterday is None else yesterday.patch,
+    )  # fmt: skip
 
 
 def _fit_table(model: Any, table: EngineSplits, seed: int) -> FittedModel:
@@ -94,13 +123,17 @@ def _learned(
     hidden: Sequence[str],
     *,
     named: bool,
+    nearest_to: Patch | None = None,
 ) -> FittedModel:
     """One patch from rows; or from splits a frontier, of which the target chooses."""
     target, rows = model.target, _rows(data)
     exclude = (*model.exclude, *hidden, *(target.exclude if target else ()))
     encoder, base = prepare(rows, model.estimator, decision, exclude, model.categories)
     if isinstance(data, Splits):
-        own = (encoder, decision, target, learner_of(model, seed))
+        learner = learner_of(model, seed)
+        if isinstance(learner, Push):
+            learner = replace(learner, nearest_to=nearest_to)
+        own = (encoder, decision, target, learner)
         fitted = fit_target(data.scored(base), *own)
     else:
         lambdas = ((model.lambda_fair,), (model.lambda_ratio,), (model.lambda_concepts,), (seed,))

@@ -237,7 +237,7 @@ def dials_of(
         own = {
             name: trace(
                 r, rows.f, rows.y, codes, direction=direction, most=candidates.strongest,
-                weight=weight,
+                weight=weight, yesterday=rows.yesterday,
             )
             for name, codes in zip(groups.features, groups.codes.T, strict=True)
         }  # fmt: skip

@@ -12,6 +12,7 @@ from fairpatch.learn.adversarial.problem import Callback, Grid, Settings, Step
 from fairpatch.learn.push.rules import CardRules
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.fairness import Fairness
+from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 
 
@@ -59,6 +60,8 @@ class Push:
 
     rules: CardRules = field(default_factory=CardRules)
     seed: int = 0
+    nearest_to: Patch | None = None
+    """The card in force until now: a candidate beside the new ones."""
 
 
 def learner_of(model: Any, seed: int) -> Push | Game:

@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 
 from fairpatch._arrays import Floats
+from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import choose
+from fairpatch.choose.fit import certify_choice
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
+from fairpatch.data.splits import Fresh
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import Patch
@@ -62,8 +65,13 @@ class OneCard:
         return len(self.card.lines)
 
 
-def redial(patch: Patch, rows: Rows, target: Target) -> Patch:
-    """The card at the price at which it meets the target on these rows; raises where none does."""
+def redial(
+    patch: Patch, rows: Rows, target: Target, fresh: Fresh | None = None
+) -> tuple[Patch, Certificate | None]:
+    """The card at the price at which it meets the target on these rows; raises where none does.
+
+    With fresh people, at the weakest price that they certify, as in a fit, and their certificate.
+    """
     if patch.card is None:
         raise ValueError("only a card of points has a price; this is a patch of the paper's")
     whole, price = patch.with_strength(1.0), patch.card.price
@@ -74,8 +82,12 @@ def redial(patch: Patch, rows: Rows, target: Target) -> Patch:
     pool = OneCard(whole, price, np.append(0.0, price / np.arange(dearest, 0, -1)))
     encoder = Encoder.fit(rows.X, strict=False)
     frontier = Frontier.trace(pool, rows, ratios, encoder, asked=target.metrics)
-    found = pool.patch(0, choose(frontier, target)[-1].strength)
+    ladder, certificate = choose(frontier, target), None
+    choice = ladder[-1]
+    if fresh is not None:
+        choice, certificate = certify_choice(ladder, pool, target, fresh)
+    found = pool.patch(0, choice.strength)
     if is_as_learned(found) or found.provenance.edits:
-        return found
+        return found, certificate
     noted = found.provenance.model_copy(update={"edits": (EDITED,)})
-    return found.model_copy(update={"provenance": noted})
+    return found.model_copy(update={"provenance": noted}), certificate

@@ -74,6 +74,9 @@ class Target:
         Among patches that meet the target: how many wrong decisions one changed decision is worth.
         1 weighs them alike; 0 asks for the most accurate patch, a large number for the fewest
         changes.
+    max_churn, price_per_churn : float
+        Of a refit, where decisions of yesterday are known: the share that may differ from them, at
+        most; and how many wrong decisions one that differs is worth.
     prefer : order of "changes" and "accuracy", optional
         Instead of a price: first the one, and the other only between equals.
     room : float
@@ -97,6 +100,8 @@ class Target:
     confidence: float
     prefer: tuple[Preference, ...] | None
     price_per_change: float
+    max_churn: float | None
+    price_per_churn: float
     room: float
 
     def __init__(
@@ -110,6 +115,8 @@ class Target:
         confidence: float = 0.95,
         prefer: Sequence[Preference] | None = None,
         price_per_change: float = 1.0,
+        max_churn: float | None = None,
+        price_per_churn: float = 1.0,
         room: float = 0.0,
         **limits: float | None,
     ) -> None:
@@ -136,6 +143,9 @@ class Target:
         if not isinstance(confidence, check.NUMBERS) or not 0.5 < confidence < 1:
             raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")
         check.number("price_per_change", price_per_change, 0)
+        check.number("price_per_churn", price_per_churn, 0)
+        if max_churn is not None:
+            check.number("max_churn", max_churn, 0, 1)
         check.number("room", room, 0)
         order = _order(prefer)
         if order is not None and price_per_change != 1.0:
@@ -146,7 +156,7 @@ class Target:
             "requirements": tuple(found), "max_displacement": max_displacement,
             "max_columns": max_columns, "direction": direction, "exclude": tuple(exclude),
             "confidence": confidence, "prefer": order, "price_per_change": price_per_change,
-            "room": room,
+            "max_churn": max_churn, "price_per_churn": price_per_churn, "room": room,
         }  # fmt: skip
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -216,7 +226,8 @@ def _order(prefer: Any) -> tuple[Preference, ...] | None:
 LIMITS = (*(metric.name for metric in METRICS), CHANGES.name)
 DEFAULTS: dict[str, Any] = dict.fromkeys(LIMITS) | {
     "max_displacement": None, "max_columns": None, "direction": "both", "exclude": (),
-    "confidence": 0.95, "prefer": None, "price_per_change": 1.0, "room": 0.0,
+    "confidence": 0.95, "prefer": None, "price_per_change": 1.0, "max_churn": None,
+    "price_per_churn": 1.0, "room": 0.0,
 }  # fmt: skip
 OPTIONS = tuple(DEFAULTS)
 # What help() and editors show: the metrics by their names.

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import SOURCES, IfUnlike, Model, PatchFile, Reasons, Score, TrustModel
+from fairpatch.cli.life_folder import record
+from fairpatch.cli.options import (
+    SOURCES,
+    IfUnlike,
+    Life,
+    Model,
+    PatchFile,
+    Reasons,
+    Score,
+    TrustModel,
+)
 from fairpatch.cli.people import heed
 from fairpatch.cli.run_folder import model_of, no_features, patch_path, score_of
 from fairpatch.cli.say import progress, refuse, say
@@ -29,6 +39,7 @@ def run(
     keep_formulas: Annotated[
         bool, typer.Option(help="leave cells of a CSV that a spreadsheet would run as they are")
     ] = False,
+    life: Life = None,
 ) -> None:
     """Stream through DuckDB; a file appears when it is complete, never before."""
     from fairpatch.patch import load
@@ -54,8 +65,9 @@ def run(
         heed(compare(found, table, column), if_unlike)
         if not out.suffix:
             _by_parts(found, data, out, column, reasons=reasons, origin=origin, model=source)
-            return
-        _write(found, table, column, out, reasons=reasons, keep_formulas=keep_formulas)
+        else:
+            _write(found, table, column, out, reasons=reasons, keep_formulas=keep_formulas)
+    record(patch, life, "applied", data=origin, out=str(out))
 
 
 def _score(

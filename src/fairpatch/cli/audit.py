@@ -7,19 +7,26 @@ from fairpatch.cli.options import (
     Cutoff,
     Data,
     Favourable,
+    GitHub,
     Ignore,
     Json,
+    JsonLines,
+    Junit,
     Label,
+    Metrics,
     Model,
     Positive,
+    PRule,
     Score,
     Sensitive,
     ShowSmallCounts,
+    Targets,
     TrustModel,
     Weight,
 )
 from fairpatch.cli.people import table_of
 from fairpatch.cli.say import say, say_json
+from fairpatch.cli.verdicts import leave, tell
 
 
 def run(
@@ -36,9 +43,15 @@ def run(
     cutoff: Cutoff = None,
     trust_model: TrustModel = None,
     show_small_counts: ShowSmallCounts = False,
+    p_rule: PRule = None,
+    target: Targets = None,
+    junit: Junit = None,
+    metrics: Metrics = None,
+    jsonl: JsonLines = None,
+    github: GitHub = False,
     json: Json = False,
 ) -> None:
-    """Audit a table of scores."""
+    """Audit a table of scores; with a target, the exit code is its verdict."""
     from fairpatch.cli import config as configs
     from fairpatch.measure.audit import audit
 
@@ -68,4 +81,19 @@ def run(
         decision=options.decision,
         show_small_counts=show_small_counts,
     )
-    say_json(found.to_dict()) if json else say(str(found))
+    asked = configs.limits(target or [], {"p_rule": p_rule})
+    if not asked:
+        say_json(found.to_dict()) if json else say(str(found))
+        return
+    from fairpatch.choose.certificate import certify
+    from fairpatch.choose.target import Target
+    from fairpatch.life.checks import checks_of
+
+    certificate = certify(found.favourable_counts, Target(**asked))
+    checks = checks_of(certificate)
+    if json:
+        say_json({**found.to_dict(), "checks": [c.data for c in checks]})
+    else:
+        say(f"{found}\n{certificate}")
+    tell(checks, period=options.data, junit=junit, metrics=metrics, jsonl=jsonl, github=github)
+    leave(checks)

@@ -36,6 +36,8 @@ class TargetOptions(BaseModel):
     confidence: float = 0.95
     prefer: tuple[Literal["changes", "accuracy"], ...] | None = None
     price_per_change: float = 1.0
+    max_churn: float | None = None
+    price_per_churn: float = 1.0
     room: float = 0.0
 
 

@@ -110,6 +110,36 @@ def without_formulas(table: Any) -> Any:
     return table.project(", ".join(cells))
 
 
+def with_labels(data: str, labels: str, key: str, label: str) -> Any:
+    """A DuckDB relation of people with labels from another table, joined by a key."""
+    if any("://" in source for source in (data, labels)):
+        refuse("labels are joined between files; join tables of a database there")
+    people, given = relation(data), relation(labels)
+    need_columns(people, [key], data)
+    need_columns(given, [key, label], labels)
+    more = f"SELECT 1 FROM own GROUP BY {_name(key)} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
+    if given.query("own", more).fetchall():
+        refuse(f"{labels} has more than one label for a {key!r}: keep one")
+    come = given.project(f"{_name(key)}, {_name(label)}").df()  # noqa: F841 read below
+    rest = f"* EXCLUDE ({_name(label)})" if label in people.columns else "*"
+    return people.query(
+        "people",
+        f"SELECT p.*, c.{_name(label)} FROM (SELECT {rest} FROM people) p "  # noqa: S608
+        f"LEFT JOIN come c ON p.{_name(key)} = c.{_name(key)}",
+    )
+
+
+def sample_of(table: Any, most: int) -> Any:
+    """At most so many rows of a DuckDB relation, from all over it; other tables as they are."""
+    if not hasattr(table, "query"):
+        return table
+    ((rows,),) = table.aggregate("count(*)").fetchall()
+    if rows <= most:
+        return table
+    share = 100 * most / rows
+    return table.query("whole", f"SELECT * FROM whole USING SAMPLE {share:.6f}% (system, 1)")  # noqa: S608
+
+
 def index_columns(source: str) -> list[str]:
     """Columns of a Parquet file that are a pandas frame's index, and no data of a person."""
     found = [name for name in files(source) if name.endswith((".parquet", ".pq"))][:1]

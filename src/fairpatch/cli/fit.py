@@ -10,6 +10,7 @@ import typer
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.base_model import base_model, with_model_hash
+from fairpatch.cli.life_folder import facts_of, record
 from fairpatch.cli.options import (
     Categories,
     ConfigFile,
@@ -21,6 +22,7 @@ from fairpatch.cli.options import (
     Json,
     Key,
     Label,
+    Life,
     Model,
     Positive,
     Score,
@@ -30,6 +32,7 @@ from fairpatch.cli.options import (
 )
 from fairpatch.cli.people import table_of
 from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, refuse, say, say_json
+from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
     from fairpatch.choose.not_reached import TargetNotReachedError
@@ -72,6 +75,7 @@ def run(
     require_certificate: Annotated[
         bool, typer.Option(help="exit with 4 unless the patch is certified")
     ] = False,
+    life: Life = None,
     json: Json = False,
 ) -> None:
     """Fit to a target."""
@@ -89,6 +93,8 @@ def run(
     if (out / "manifest.json").exists() and not force:
         refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
     code, summary = fit(options, out, quiet=json)
+    if summary["met"]:
+        record(out, life, "fitted", **facts_of(out))
     if require_certificate and summary.get("certificate") != "certified" and code == MET:
         code = REFUTED
     if json:
@@ -99,17 +105,10 @@ def run(
 def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict[str, Any]]:
     """Do it, write the folder, and say what came of it."""
     from fairpatch._progress import showing
-    from fairpatch.choose.frontier_file import save_frontier
     from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.choose.target import Target
-    from fairpatch.cli import config as configs
-    from fairpatch.cli import run_folder
-    from fairpatch.cli.signature import SIGNATURE, SIGNER
     from fairpatch.commod import Commod
     from fairpatch.learn.push.rules import CardRules
-    from fairpatch.patch import save
-    from fairpatch.patch.strict import dumps_safely
-    from fairpatch.patch.whole import write_whole
     from fairpatch.report.verdict_section import certificate_text
 
     g = Commod(
@@ -136,20 +135,8 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
             return NOT_MET, {"met": False, "why": str(error)}
         patch = with_model_hash(g.patch_, options.model)
         review = _review(g, patch, options, out)
-    out.mkdir(parents=True, exist_ok=True)
-    refused = ("refused.html", "refused.json")  # of an earlier try
-    for sealed in (run_folder.MANIFEST, SIGNATURE, SIGNER, *refused):  # unfinished until sealed
-        (out / sealed).unlink(missing_ok=True)
-    save(patch, out / "patch.json")
-    save_frontier(g.frontier_, out / "frontier.json")
-    write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
-    review.to_html(out / "review.html")
-    review.to_json(out / "review.json")
-    review.to_model_card(out / "model_card.md")
     word = None if g.certificate_ is None else g.certificate_.word
-    write_whole(out / "certificate.json", dumps_safely(review.to_dict()["certificate"]))
-    about = {"data": options.data, "data_sha256": tables.fingerprint(options.data)}
-    run_folder.seal(out, {**about, "rows": g.fitted_.people, "certificate": word})
+    write_run(out, options, patch, g.frontier_, review, word=word, people=g.fitted_.people)
     if not quiet:
         note(str(g.patch_))
         note(str(g.choice_))

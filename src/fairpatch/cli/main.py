@@ -1,6 +1,7 @@
 """fairpatch: from a table of scores to a certified patch, and on to production.
 
-Exit codes: 0 met, 1 an error, 2 wrong usage, 3 target not met, 4 refuted by the certificate.
+Exit codes: 0 met, 1 an error, 2 wrong usage, 3 target not met, 4 refuted or broken, 5 too few data,
+6 looks like another model.
 """
 
 import os
@@ -14,12 +15,16 @@ from fairpatch._hints import speak_shell
 from fairpatch.cli import (
     apply,
     audit,
+    certify,
     diff,
     edit,
     export,
     fit,
     frontier,
     init,
+    ledger,
+    monitor,
+    refit,
     reproduce,
     review,
     show,
@@ -31,7 +36,8 @@ from fairpatch.cli.say import complain, results_only, say
 
 app = typer.Typer(
     name="fairpatch",
-    epilog="Exit codes: 0 met, 1 error, 2 usage, 3 target not met, 4 refuted (or not certified).",
+    epilog="Exit codes: 0 met, 1 error, 2 usage, 3 target not met, 4 refuted or broken (or not "
+    "certified), 5 too few data, 6 looks like another model.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -50,8 +56,8 @@ def version(
 
 
 VERBS = (
-    init, audit, fit, frontier, show, edit, review, sign, verify, apply, sql_verb, export, diff,
-    reproduce,
+    init, audit, fit, frontier, show, edit, review, sign, verify, apply, sql_verb, export, certify,
+    monitor, refit, diff, ledger, reproduce,
 )  # fmt: skip
 for module in VERBS:
     name = module.__name__.rpartition(".")[2]

@@ -46,4 +46,22 @@ ShowSmallCounts = Annotated[
         help="hide nothing: only for people who are entitled to see counts below 10",
     ),
 ]
+Targets = Annotated[
+    list[str] | None, typer.Option("--target", help="what must hold, NAME=VALUE; may be repeated")
+]
+PRule = Annotated[float | None, typer.Option("--p-rule", help="P-Rule to reach")]
+Life = Annotated[
+    Path | None,
+    typer.Option("--life", help="folder of ledger and history; 'life' beside the run by default"),
+]
+Junit = Annotated[Path | None, typer.Option(help="write the verdicts as JUnit XML")]
+Metrics = Annotated[
+    Path | None, typer.Option(help="write them for Prometheus' textfile collector, FILE.prom")
+]
+JsonLines = Annotated[Path | None, typer.Option("--jsonl", help="append them as JSON Lines")]
+GitHub = Annotated[bool, typer.Option("--github", help="print them as annotations, on stderr")]
+SigningKey = Annotated[
+    Path | None, typer.Option("--key", help="private key (EC, PEM) to sign the ledger's entry with")
+]
+Signer = Annotated[str | None, typer.Option("--name", help="who signs, and as what")]
 PatchFile = Annotated[Path, typer.Argument(help="a patch file, or a run's folder")]

@@ -8,8 +8,8 @@ import typer
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import TrustModel
-from fairpatch.cli.run_folder import FILES, checked, manifest, options_of
-from fairpatch.cli.say import say
+from fairpatch.cli.run_folder import FILES, REFIT, checked, manifest, options_of
+from fairpatch.cli.say import refuse, say
 
 
 def run(
@@ -21,6 +21,8 @@ def run(
     from fairpatch.patch import load
 
     checked(folder, *FILES)
+    if (folder / REFIT).exists():
+        refuse(f"{folder} is a refit: it follows from the run before it. Its review says how")
     options, known = options_of(folder, trust_model=trust_model), manifest(folder).data_sha256
     if known is not None and tables.fingerprint(options.data) != known:
         raise ValueError(f"{options.data} is not what the patch was learned from: it has changed")

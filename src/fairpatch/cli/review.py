@@ -1,15 +1,18 @@
 """Review a run's patch on other rows, best those that nothing else has seen."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fairpatch.cli import data as tables
 from fairpatch.cli.fit import about_run
-from fairpatch.cli.options import Data, IfUnlike, PublicKey, ShowSmallCounts, TrustModel
+from fairpatch.cli.life_folder import record
+from fairpatch.cli.options import Data, IfUnlike, Life, PublicKey, ShowSmallCounts, TrustModel
 from fairpatch.cli.people import frame_of, heed, patched_model
-from fairpatch.cli.run_folder import checked, options_of
+from fairpatch.cli.run_folder import checked, manifest, options_of
 from fairpatch.cli.say import say
 from fairpatch.cli.signature import who_signed
 
@@ -28,9 +31,13 @@ def run(
     retrained: Annotated[
         bool, typer.Option(help="compare with a model that is trained anew, too: slow")
     ] = False,
+    life: Life = None,
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
+    from fairpatch.choose.certificate import certify
+    from fairpatch.choose.suspicion import looks_known
     from fairpatch.choose.target import Target
+    from fairpatch.data.splits import count_rows
     from fairpatch.patch import load
     from fairpatch.patch.strict import read_strictly
     from fairpatch.report.identity import history_of
@@ -45,15 +52,20 @@ def run(
     rows = model.rows(frame_of(options), options.label, options.sensitive)
     heed(model.compare_scored(rows.X, rows.f), if_unlike)
     target = Target(**options.target.model_dump())
-    # the certificate is the run's: these rows may have been looked at before
-    judged = read_strictly(certificate, "a certificate")
+    judged: Any = None
+    if tables.fingerprint(options.data) == manifest(folder).data_sha256:
+        # the run's own rows: only its fit knows which of them are fresh
+        own = read_strictly(certificate, "a certificate")
+        judged = None if own is None else Certified.model_validate(own)
+    else:
+        judged = replace(certify(count_rows(rows, model.patch), target), warning=looks_known(rows))
     about = about_run(options, folder).model_copy(
         update={"command": f"fairpatch review {shlex.quote(str(folder))}", "data": options.data}
     )
     found = review_rows(
         model, rows, target=target, exclude=options.exclude, refits=0,
         show_small_counts=show_small_counts, about=about,
-        judged=None if judged is None else Certified.model_validate(judged), retrained=retrained,
+        judged=judged, retrained=retrained,
     )  # fmt: skip
     last = out.with_suffix(".json")
     past = _past(last if last.is_file() else earlier)
@@ -65,6 +77,7 @@ def run(
     found.to_html(out)
     found.to_json(out.with_suffix(".json"))
     found.to_model_card(out.with_suffix(".md"))
+    record(folder, life, "reviewed", data=options.data, page=str(out))
     say(f"{found}\nwrote {out}, {out.with_suffix('.json')} and {out.with_suffix('.md')}")
 
 

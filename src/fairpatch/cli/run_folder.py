@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.cli.manifest import Manifest
 
-MANIFEST = "manifest.json"
+MANIFEST, REFIT = "manifest.json", "refit.json"
 FILES = (
     "patch.json",
     "frontier.json",
@@ -81,12 +81,23 @@ def checked(folder: Path, *names: str) -> list[Path]:
     return [folder / name for name in names]
 
 
-def options_of(folder: Path, **given: Any) -> "Config":
-    """The configuration of a run, checked; flags go before it."""
+def options_of(
+    folder: Path, *, score: str | None = None, model: str | None = None, **given: Any
+) -> "Config":
+    """The configuration of a run, checked; flags go before it.
+
+    ``score`` or ``model`` is another base model than the run's.
+    """
     from fairpatch.cli import config as configs
 
+    if score is not None and model is not None:
+        refuse("the base model is either --score COLUMN or --model FILE")
     (path,) = checked(folder, "config.yaml")
-    return configs.read(path, **given)
+    found = configs.read(path, **given)
+    if score is None and model is None:
+        return found
+    ignore = [name for name in found.ignore if name != score]
+    return found.model_copy(update={"score": score, "model": model, "ignore": ignore})
 
 
 def score_of(source: Path, given: str | None) -> str:

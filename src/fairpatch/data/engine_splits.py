@@ -286,16 +286,20 @@ def count_table(
     patches: Sequence[Patch],
     base: BaseModel,
     *,
-    y: str,
+    y: str | None,
     sensitive_features: Sequence[str],
 ) -> list[Counts]:
     """Counts of f's and every patch's decisions over a whole table, by one GROUP BY."""
-    label = label_expr(table, y, base.decision)[1]
+    label = None if y is None else label_expr(table, y, base.decision)[1]
     return _count(table, patches, base, label, sensitive_features)
 
 
 def _count(
-    table: Any, patches: Sequence[Patch], base: BaseModel, label: nw.Expr, features: Sequence[str]
+    table: Any,
+    patches: Sequence[Patch],
+    base: BaseModel,
+    label: nw.Expr | None,
+    features: Sequence[str],
 ) -> list[Counts]:
     if base.score_column is None:
         raise TypeError("f must be a score column of the table: see fairpatch.engines.scoring")

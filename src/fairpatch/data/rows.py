@@ -31,6 +31,8 @@ class Rows:
     """What a changed decision costs in each row, relative to the others."""
     stands_for: Any = None
     """How many rows of a table in an engine each of a sample stands for."""
+    yesterday: Ints | None = None
+    """What the model in force until now decides, 1 for the favourable; -1 where it is not known."""
 
     @classmethod
     def of(

@@ -175,7 +175,7 @@ class Audit:
         """What may be told of the counts, in which 1 is the favourable outcome."""
         margins = self._margins
         return protect(
-            self._favourable_counts,
+            self.favourable_counts,
             list(RATES.values()),
             margins,
             crossed=len(margins) > 1,
@@ -229,7 +229,7 @@ class Audit:
         return self._overall("selection_rate")
 
     @property
-    def _favourable_counts(self) -> Counts:
+    def favourable_counts(self) -> Counts:
         """Counts in which 1 is the favourable outcome, so that TPR means: deserved and got it."""
         return self.counts if self.favourable == 1 else self.counts.flip()
 

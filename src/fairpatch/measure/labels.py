@@ -68,6 +68,17 @@ def labels_of(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) -> Ints
     return _favourable(positive[code], decision)
 
 
+def labels_with_gaps(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) -> NDArray[Any]:
+    """The same, None where a label has not come yet."""
+    array = np.asarray(_array(y), object)
+    values, code = factorize(array)
+    known = np.array([v is not None for v in values] or [False])[code]
+    found = np.full(len(array), None, object)
+    if known.any():
+        found[known] = labels_of(array[known], classes, decision)
+    return found
+
+
 def positive_labels(y: Any, decision: Decision) -> tuple[tuple[Value, Value], NDArray[Any]]:
     """The classes, the positive one last; and 1 for it, 0 for the other, None for a gap."""
     values, code = factorize(np.asarray(_array(y)))

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Floats
+from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
@@ -173,7 +174,7 @@ def review_rows(
     reasons_for: Sequence[int] = (),
     show_small_counts: bool = False,
     about: About | None = None,
-    judged: Certified | None = None,
+    judged: Certified | Certificate | None = None,
     retrained: bool = False,
 ) -> Review:
     """The same of rows that f has been asked about."""

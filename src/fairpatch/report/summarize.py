@@ -12,6 +12,7 @@ import numpy as np
 
 from fairpatch._arrays import Bools
 from fairpatch._progress import tell
+from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import fewest
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.group_probability import group_probabilities
@@ -73,7 +74,7 @@ def summarize(
     reasons_for: Sequence[int] = (),
     show_small_counts: bool = False,
     about: About,
-    judged: Certified | None = None,
+    judged: Certified | Certificate | None = None,
     retrained: bool = False,
 ) -> Summary:
     """What a patch does on some rows, best those that nothing else has seen.
@@ -100,7 +101,11 @@ def summarize(
         table, target, bounded, None if known is None else known.changes, blind
     )
     own = renamed_certificate(fitted.certificate if fitted else None, about.group_names)
-    certificate = judged or certificate_section(own, table)
+    certificate = (
+        judged
+        if isinstance(judged, Certified)
+        else certificate_section(own if judged is None else judged, table)
+    )
     groups = [group_section(table, feature) for feature in counts.features]
     crossing = None
     if len(counts.features) > 1 and (counts.features in table.withheld or _crossed(table)):

@@ -1,0 +1,91 @@
+"""Judge a patch, or the plain model, on rows that nothing else has seen: verdict and exit code."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairpatch.cli.life_folder import record
+from fairpatch.cli.options import (
+    Data,
+    GitHub,
+    IfUnlike,
+    Json,
+    JsonLines,
+    Junit,
+    Label,
+    Life,
+    Metrics,
+    Model,
+    PRule,
+    Score,
+    Sensitive,
+    Signer,
+    SigningKey,
+    Targets,
+    TrustModel,
+)
+from fairpatch.cli.people import frame_of, patched_model, table_of
+from fairpatch.cli.run_folder import options_of, patch_path
+from fairpatch.cli.say import say, say_json
+from fairpatch.cli.verdicts import leave, tell
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(help="a run's folder")],
+    data: Data = None,
+    label: Label = None,
+    sensitive: Sensitive = None,
+    score: Score = None,
+    model: Model = None,
+    trust_model: TrustModel = None,
+    plain: Annotated[bool, typer.Option("--plain", help="the base model without a patch")] = False,
+    p_rule: PRule = None,
+    target: Targets = None,
+    if_unlike: IfUnlike = "warn",
+    junit: Junit = None,
+    metrics: Metrics = None,
+    jsonl: JsonLines = None,
+    github: GitHub = False,
+    life: Life = None,
+    key: SigningKey = None,
+    name: Signer = None,
+    json: Json = False,
+) -> None:
+    """Certify: 0 certified, 3 missed, 4 refuted, 5 too few data.
+
+    --score or --model name another base model: the old patch on the new one. A table in an engine
+    is counted there.
+    """
+    from fairpatch.choose.target import Target
+    from fairpatch.cli import config as configs
+    from fairpatch.life.checks import checks_of
+    from fairpatch.patch import load
+    from fairpatch.report.verdict_section import certificate_section
+
+    options = options_of(
+        folder, data=data, label=label, sensitive=sensitive, trust_model=trust_model, score=score,
+        model=model,
+    )  # fmt: skip
+    asked = configs.limits(target or [], {"p_rule": p_rule})
+    own = Target(**asked) if asked else Target(**options.target.model_dump())
+    patch = load(patch_path(folder))
+    g = patched_model(options, patch.with_strength(0.0) if plain else patch)
+    rows = table_of(options) if options.score else frame_of(options)
+    certificate = g.certify(
+        rows, options.label, sensitive_features=options.sensitive, target=own,
+        if_unlike=if_unlike,  # type: ignore[arg-type]
+    )  # fmt: skip
+    checks = checks_of(certificate)
+    if json:
+        told = certificate_section(certificate)
+        say_json(None if told is None else told.model_dump(mode="json"))
+    else:
+        say(str(certificate))
+    tell(checks, period=options.data, junit=junit, metrics=metrics, jsonl=jsonl, github=github)
+    if not plain:
+        record(
+            folder, life, "certified", key=key, signer=name, promise=str(own),
+            verdict=certificate.word, data=options.data,
+        )  # fmt: skip
+    leave(checks)

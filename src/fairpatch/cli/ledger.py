@@ -1,0 +1,101 @@
+"""The ledger of a model's life: what happened, whether it is whole, which patch decided when."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairpatch.cli.life_folder import LEDGER, facts_of, ledger_in, record
+from fairpatch.cli.options import Json, Signer, SigningKey
+from fairpatch.cli.say import refuse, say, say_json
+
+if TYPE_CHECKING:
+    from fairpatch.life.ledger import Entry, InForce
+
+
+def run(
+    life: Annotated[Path, typer.Argument(help="the folder of ledger and history")],
+    on: Annotated[str | None, typer.Option(help="which patch decided on this day")] = None,
+    fitted: Annotated[Path | None, typer.Option(help="note that this run was fitted")] = None,
+    applied: Annotated[Path | None, typer.Option(help="note that this run is in use")] = None,
+    retired: Annotated[Path | None, typer.Option(help="note that this run is not any more")] = None,
+    since: Annotated[str | None, typer.Option(help="from this day on, 2026-12-01")] = None,
+    key: SigningKey = None,
+    name: Signer = None,
+    verify: Annotated[
+        Path | None, typer.Option(help="public key with which every entry must be signed")
+    ] = None,
+    head: Annotated[str | None, typer.Option(help="a head that was noted elsewhere")] = None,
+    json: Json = False,
+) -> None:
+    """Show the ledger, or note something in it. A ledger that was changed is refused."""
+    ledger = ledger_in(life)
+    if fitted is not None:
+        record(fitted, life, "fitted", key=key, signer=name, since=since, **facts_of(fitted))
+    if applied is not None:
+        record(applied, life, "applied", key=key, signer=name, since=since)
+    if retired is not None:
+        record(retired, life, "retired", key=key, signer=name, since=since)
+    if not (life / LEDGER).exists():
+        refuse(f"{life} has no ledger; one begins with: fairpatch ledger {life} --fitted RUN")
+    entries = ledger.verify(head=head, key=verify)
+    if on is not None:
+        found = ledger.in_force(on)
+        say_json(_in_force_data(found)) if json else say(_in_force(found))
+        return
+    changes = ledger.changes_since_first()
+    if json:
+        whole = [{**e.model_dump(mode="json"), "sha256": e.hash} for e in entries]
+        say_json({"entries": whole, "changes_since_first_at_most": changes})
+        return
+    say(_table(entries))
+    if changes is not None:
+        say(f"At most {changes:.1%} of decisions differ from those of the first validated model.")
+    many = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+    say(f"The ledger is whole: {many}. Head: {entries[-1].hash if entries else 'none'}")
+
+
+def _table(entries: "list[Entry]") -> str:
+    from fairpatch.measure.show import Table
+
+    rows = [
+        [
+            str(e.number), e.at[:10], e.day, e.event, e.patch[:8], e.run or "",
+            (e.signer or "yes") if e.signature else "no",
+            "; ".join(f"{k}: {v}" for k, v in e.facts.items() if k in ("verdict", "way", "period")),
+        ]
+        for e in entries
+    ]  # fmt: skip
+    header = ["entry", "written", "from", "what", "patch", "run", "signed", "facts"]
+    return Table("The life of a model", header, rows).text()
+
+
+def _in_force_data(found: "InForce") -> dict[str, Any]:
+    return {
+        "day": found.day,
+        "patch": found.patch,
+        "entries": [e.model_dump(mode="json") for e in found.entries],
+    }
+
+
+def _in_force(found: "InForce") -> str:
+    """Which patch, what was promised, who signed, whether it held."""
+    if found.patch is None:
+        return f"{found.day}: no patch was in use, by the ledger"
+    used = found.last("applied")
+    born = found.last("refitted") or found.last("fitted")
+    signed, kept = found.last("signed"), found.last("monitored")
+    certified = found.last("certified")
+    lines = [f"{found.day}: patch {found.patch} ({used.run if used else 'run not known'})"]
+    if born is not None:
+        lines.append(f"  promised: {born.facts.get('promise', 'not noted')}")
+        lines.append(f"  certificate of the fit: {born.facts.get('certificate')}")
+    who = signed.facts.get("by") if signed else None
+    lines.append(f"  signed: {f'{who}, {signed.day}' if signed else 'no'}")
+    if certified is not None:
+        lines.append(f"  certified again, {certified.day}: {certified.facts.get('verdict')}")
+    held = "not monitored"
+    if kept is not None:
+        looks = [str(e.facts.get("period")) for e in found.entries if e.event == "monitored"]
+        held = f"{kept.facts.get('verdict')}, by {len(set(looks))} periods up to {max(looks)}"
+    return "\n".join([*lines, f"  did it hold: {held}"])

@@ -1,0 +1,93 @@
+"""The life of a model in production: one folder beside its runs, with ledger and history.
+
+A run's own folder is signed and never changes; what happens afterwards lies here.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.say import note, refuse
+
+if TYPE_CHECKING:
+    from fairpatch.life.history import History
+    from fairpatch.life.ledger import Entry, Event, Ledger
+
+FOLDER, LEDGER, HISTORY, PAGE = "life", "ledger.jsonl", "history.jsonl", "history.html"
+BEGINS = ("fitted", "refitted")
+"""What can be the first that happens to a patch."""
+
+
+def life_of(run: Path, given: Path | None) -> Path:
+    """The folder that was named, by --life or FAIRPATCH_LIFE; else the one beside the run."""
+    named = os.environ.get("FAIRPATCH_LIFE")
+    return given or (Path(named) if named else run.resolve().parent / FOLDER)
+
+
+def ledger_in(life: Path) -> "Ledger":
+    """Its ledger."""
+    from fairpatch.life.ledger import Ledger
+
+    return Ledger(life / LEDGER)
+
+
+def history_in(life: Path) -> "History":
+    """Its history."""
+    from fairpatch.life.history import History
+
+    return History(life / HISTORY)
+
+
+def record(
+    run: Path,
+    given: Path | None,
+    event: "Event",
+    *,
+    always: bool = False,
+    since: str | None = None,
+    key: Path | None = None,
+    signer: str | None = None,
+    **facts: Any,
+) -> "Entry | None":
+    """Note an event in the ledger, where there is one or one was asked for."""
+    life = life_of(run, given)
+    if not run.is_dir() or not (always or given or os.environ.get("FAIRPATCH_LIFE")
+                                or (life / LEDGER).exists()):  # fmt: skip
+        return None
+    from fairpatch.patch import load
+    from fairpatch.report.identity import patch_hash
+
+    patch = patch_hash(load(patch_path(run)))
+    ledger = ledger_in(life)
+    known = {entry.patch for entry in ledger.entries()}
+    if patch not in known and event not in BEGINS:
+        if known:
+            refuse(
+                f"{life} is the life of another model: its ledger does not know the patch of {run}."
+                " Give the folder of this one, --life FOLDER; or, if the patch goes on from an "
+                "earlier one, say so first: fairpatch ledger LIFE --fitted RUN"
+            )
+        ledger.append("fitted", patch, run=str(run), facts=facts_of(run))
+    entry = ledger.append(
+        event, patch, run=str(run), since=since, facts=facts, key=key, signer=signer
+    )
+    note(f"{event}: entry {entry.number} of {ledger.path}, {entry.hash[:16]}...")
+    return entry
+
+
+def facts_of(run: Path) -> dict[str, Any]:
+    """What a run promised and reached: nothing of a person."""
+    from fairpatch.choose.target import Target
+    from fairpatch.cli.run_folder import checked, manifest, options_of
+    from fairpatch.patch.strict import read_strictly
+
+    (path,) = checked(run, "review.json")
+    change = read_strictly(path, "a review", 20_000_000)["verdict"]["change"]["change_rate"]
+    found = {
+        "promise": str(Target(**options_of(run).target.model_dump())),
+        "certificate": manifest(run).certificate,
+        "data": options_of(run).data,
+    }
+    value = change.get("value") if isinstance(change, dict) else None
+    return found if value is None else {**found, "change_rate": round(float(value), 4)}

@@ -1,0 +1,160 @@
+"""Count a period, add it to the history, and say how every promise stands after all of them."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairpatch.cli import data as tables
+from fairpatch.cli.life_folder import PAGE, history_in, ledger_in, life_of, record
+from fairpatch.cli.options import (
+    SOURCES,
+    GitHub,
+    Json,
+    JsonLines,
+    Junit,
+    Life,
+    Metrics,
+    Model,
+    Score,
+    ShowSmallCounts,
+    Signer,
+    SigningKey,
+    TrustModel,
+)
+from fairpatch.cli.people import patched_model, table_of
+from fairpatch.cli.run_folder import options_of, patch_path
+from fairpatch.cli.say import note, refuse, say, say_json
+from fairpatch.cli.verdicts import leave, tell
+
+if TYPE_CHECKING:
+    from fairpatch.cli.config import Config
+
+IN_A_NAME = re.compile(r"(?<!\d)(20\d{2})[-_]?(0[1-9]|1[0-2]|Q[1-4]|W\d{2})(?!\d)")
+COMPARED = 1_000_000
+"""Rows of a large table that are compared with those of the fit."""
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(help="a run's folder")],
+    data: Annotated[str | None, typer.Argument(help=f"the period's people: {SOURCES}")] = None,
+    period: Annotated[
+        str | None, typer.Option(help="2026-11, 2026-Q4, 2026-W46; read from the file's name")
+    ] = None,
+    labels: Annotated[str | None, typer.Option(help="a table of labels that have come")] = None,
+    join: Annotated[str | None, typer.Option(help="column that both tables share, a key")] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="labels come for a random sample only")
+    ] = False,
+    before: Annotated[
+        str | None, typer.Option(help="earlier people with labels: the first period counts then")
+    ] = None,
+    replace: Annotated[bool, typer.Option(help="correct a period that is there")] = False,
+    score: Score = None,
+    model: Model = None,
+    trust_model: TrustModel = None,
+    show_small_counts: ShowSmallCounts = False,
+    junit: Junit = None,
+    metrics: Metrics = None,
+    jsonl: JsonLines = None,
+    github: GitHub = False,
+    life: Life = None,
+    key: SigningKey = None,
+    name: Signer = None,
+    json: Json = False,
+) -> None:
+    """Monitor: 0 nothing broken, 4 a promise is broken, 6 looks like another model.
+
+    Without a table: how it stands.
+    """
+    from fairpatch.choose.target import Target
+    from fairpatch.life.history_page import history_page
+    from fairpatch.life.monitor import monitor
+    from fairpatch.life.watch import watch
+    from fairpatch.patch import load
+    from fairpatch.patch.whole import write_whole
+    from fairpatch.report.identity import patch_hash
+
+    patch, place = load(patch_path(folder)), life_of(folder, life)
+    options = options_of(folder, data=data or "", trust_model=trust_model, score=score, model=model)
+    target, history = Target(**options.target.model_dump()), history_in(place)
+    g = patched_model(options, patch)
+    earlier = None if before is None else _counted(g, options, before)
+    if data is None:
+        found = watch(history, target, patch=patch_hash(patch), before=earlier)
+    else:
+        when = period or _period_of(data)
+        table, has_labels = _people(options, data, labels, join)
+        in_engine = options.score is not None
+        found = monitor(
+            g,
+            table if in_engine else tables.in_memory(table),
+            options.label if has_labels else None,
+            sensitive_features=options.sensitive,
+            target=target,
+            period=when,
+            history=history,
+            labels="sample" if sample else "all",
+            replace=replace,
+            before=earlier,
+            compare_with=_some(table) if in_engine else None,
+            show_small_counts=show_small_counts,
+        )
+        record(
+            folder, life, "monitored", always=True, key=key, signer=name, period=when,
+            verdict=found.word, **{p.name: p.word for p in found.promises},
+        )  # fmt: skip
+    page = write_whole(
+        place / PAGE,
+        history_page(
+            history, target, ledger_in(place).entries(), watched=found, about=options.about
+        ),
+    )
+    checks = found.checks
+    say_json({"word": found.word, "checks": [c.data for c in checks]}) if json else say(str(found))
+    note(f"wrote {page}")
+    tell(checks, period=found.last.period, junit=junit, metrics=metrics, jsonl=jsonl, github=github)
+    leave(checks, open_is_fine=True)
+
+
+def _people(options: "Config", data: str, labels: str | None, join: str | None) -> tuple[Any, bool]:
+    """The period's table with its labels, and whether there are any."""
+    given = tables.relation(data)
+    here = options.label in given.columns
+    if labels is None:
+        wanted = options.model_copy(update={"data": data, "label": options.label})
+        if not here:
+            named = [n for n in options.named if n != options.label]
+            tables.need_columns(given, named, data)
+            unread = [n for n in options.ignore if n in given.columns]
+            return tables.without(given, unread), False
+        return table_of(wanted), True
+    column = join or options.decision.key
+    if column is None:
+        return refuse("--labels needs the key that both tables share: --join COLUMN")
+    return tables.with_labels(data, labels, column, options.label), True
+
+
+def _counted(g: Any, options: "Config", data: str) -> Any:
+    own = table_of(options.model_copy(update={"data": data}))
+    own = own if options.score else tables.in_memory(own)
+    return g.count(own, options.label, sensitive_features=options.sensitive)
+
+
+def _some(table: Any) -> Any:
+    """At most a million rows of a table, from all over it."""
+    import narwhals as nw
+
+    return tables.sample_of(table, COMPARED) if isinstance(
+        nw.from_native(table, pass_through=True), nw.LazyFrame
+    ) else None  # fmt: skip
+
+
+def _period_of(data: str) -> str:
+    found = IN_A_NAME.search(Path(data.partition("::")[0]).name) or IN_A_NAME.search(data)
+    if found is None:
+        return refuse(f"which period is {data}? Name it: --period 2026-11")
+    when = f"{found[1]}-{found[2]}"
+    note(f"period {when}, by the file's name")
+    return when

@@ -1,0 +1,221 @@
+"""The history of a model's promises as a page: months, limits, intervals and events."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fairpatch.choose.target import Target
+from fairpatch.life.history import History
+from fairpatch.life.ledger import Entry
+from fairpatch.life.period import Period
+from fairpatch.life.watch import Promise, Watch, watch
+from fairpatch.report.identity import About
+from fairpatch.report.page import render
+
+WIDE, HIGH, LEFT, TOP, BOTTOM = 720, 230, 46, 14, 40
+EVENTS = {"applied": "in use", "refitted": "refitted", "retired": "retired"}
+"""What is drawn among the months."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One month of a promise, in the picture's coordinates."""
+
+    period: str
+    x: float
+    value: float | None
+    ends: tuple[float, float] | None
+    """Of the month by itself, where it may be told."""
+    y: float | None
+    whisker: tuple[float, float] | None
+    band: tuple[float, float] | None
+    """Of the interval that may be looked at every month."""
+    interval: tuple[float, float] | None
+    word: str
+    why: str | None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A promise over all months, one stretch for each patch."""
+
+    title: str
+    limit: float
+    y_limit: float
+    stretches: list[list[Mark]]
+    ticks: list[tuple[float, str]]
+    dates: list[tuple[float, str]]
+    events: list[tuple[float, str]]
+    word: str
+    text: str
+
+    @property
+    def bands(self) -> list[str]:
+        """The intervals as closed lines."""
+        found = []
+        for marks in self.stretches:
+            known = [m for m in marks if m.band is not None]
+            up = [f"{m.x:.1f},{m.band[1]:.1f}" for m in known if m.band]
+            down = [f"{m.x:.1f},{m.band[0]:.1f}" for m in reversed(known) if m.band]
+            found += [" ".join(up + down)] if len(known) > 1 else []
+        return found
+
+
+def history_page(
+    history: History,
+    target: Target,
+    entries: Sequence[Entry] = (),
+    *,
+    watched: Watch | None = None,
+    about: About | None = None,
+) -> str:
+    """Every promise over all periods that the history has; small counts are not told."""
+    periods = history.names
+    patches = list(dict.fromkeys(p.patch for p in history))
+    if not patches:
+        raise ValueError("the history is empty: there is nothing to draw")
+    each = {patch: watch(history, target, patch=patch) for patch in patches}
+    if watched is not None:
+        each[watched.last.patch] = watched
+    now = watched or each[patches[-1]]
+    shown = {(p.patch, p.period): p for p in history}
+    charts = [
+        _chart(i, promise, each, periods, shown, entries) for i, promise in enumerate(now.promises)
+    ]
+    return render(
+        "history.html",
+        about=about or About(),
+        now=now,
+        charts=charts,
+        months=_months(periods, shown, now),
+        entries=entries,
+        patches=patches,
+        width=WIDE,
+        height=HIGH,
+        explorer_json="",
+    )
+
+
+def _chart(
+    i: int,
+    now: Promise,
+    each: dict[str, Watch],
+    periods: Sequence[str],
+    shown: dict[tuple[str, str], Period],
+    entries: Sequence[Entry],
+) -> Chart:
+    step = (WIDE - LEFT - 20) / max(len(periods) - 1, 1)
+    place = {name: LEFT + 8 + k * step for k, name in enumerate(periods)}
+    own = {patch: found.promises[i] for patch, found in each.items() if i < len(found.promises)}
+    values = [now.requirement.limit]
+    for patch, promise in own.items():
+        for t, name in enumerate(promise.periods):
+            figure = _told(shown[patch, name], promise)
+            values += [
+                x
+                for x in (figure.get("value"), _end(promise, t, 0), _end(promise, t, 1))
+                if x is not None
+            ]
+    low, high = _scale(values, now.requirement.metric.highest)
+
+    def y(value: float) -> float:
+        inside = min(max(value, low), high)
+        return TOP + (high - inside) / (high - low) * (HIGH - TOP - BOTTOM)
+
+    stretches = [
+        sorted(
+            (_mark(promise, t, shown[patch, name], place[name], y)
+             for t, name in enumerate(promise.periods)),
+            key=lambda mark: mark.x,
+        )
+        for patch, promise in own.items()
+    ]  # fmt: skip
+    every = max(1, len(periods) // 8)
+    return Chart(
+        title=f"{now.requirement} ({now.feature})",
+        limit=now.requirement.limit,
+        y_limit=y(now.requirement.limit),
+        stretches=stretches,
+        ticks=[(y(v), f"{v:.2f}") for v in np.linspace(low, high, 4)],
+        dates=[(place[name], name) for name in periods[::every]],
+        events=_events(entries, periods, place),
+        word=now.word,
+        text=str(now),
+    )
+
+
+def _events(
+    entries: Sequence[Entry], periods: Sequence[str], place: dict[str, float]
+) -> list[tuple[float, str]]:
+    """Where something began: the first period that is not before it."""
+    found: dict[float, str] = {}
+    for entry in entries:
+        if entry.event not in EVENTS:
+            continue
+        name = next((p for p in periods if p >= entry.day[: len(p)]), periods[-1])
+        known = found.get(place[name])
+        word = EVENTS[entry.event]
+        found[place[name]] = word if known is None or word in known else f"{known}, {word}"
+    return sorted(found.items())
+
+
+def _mark(promise: Promise, t: int, period: Period, x: float, y: Any) -> Mark:
+    figure, stands = _told(period, promise), promise.stands
+    value, low, high = (figure.get(name) for name in ("value", "low", "high"))
+    known = not np.isnan(stands.low[t])
+    interval = (round(float(stands.low[t]), 2), round(float(stands.high[t]), 2)) if known else None
+    return Mark(
+        period=promise.periods[t],
+        x=x,
+        value=value,
+        ends=None if low is None or high is None else (low, high),
+        y=None if value is None else y(value),
+        whisker=None if low is None or high is None else (y(low), y(high)),
+        band=None if interval is None else (y(interval[0]), y(interval[1])),
+        interval=interval,
+        word=stands.word(t),
+        why=promise.refused.get(promise.periods[t]),
+    )
+
+
+def _told(period: Period, promise: Promise) -> dict[str, Any]:
+    """The month's own figure, as far as it may be told."""
+    if not promise.requirement.between_groups:
+        return dict(period.shown.get("changed", {}))
+    own = period.shown.get("metrics", {}).get(promise.feature, {})
+    return dict(own.get(promise.requirement.name, {}))
+
+
+def _end(promise: Promise, t: int, which: int) -> float | None:
+    """An end of the interval, once it says something."""
+    value = float((promise.stands.low, promise.stands.high)[which][t])
+    whole = promise.requirement.metric.highest
+    return None if np.isnan(value) or value in (0.0, whole) else value
+
+
+def _scale(values: Sequence[float], highest: float) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    room = max((high - low) * 0.15, 0.03)
+    return max(0.0, low - room), min(highest, high + room)
+
+
+def _months(
+    periods: Sequence[str], shown: dict[tuple[str, str], Period], now: Watch
+) -> list[dict[str, Any]]:
+    """One line a month, the last one first."""
+    last = {name: period for (_, name), period in shown.items()}
+    return [
+        {
+            "period": name,
+            "shown": last[name].shown,
+            "findings": last[name].findings,
+            "patch": last[name].patch[:8],
+            "corrected": last[name].replaces,
+            "promises": {
+                p.name: _told(last[name], p) for p in now.promises
+            },
+        }
+        for name in reversed(periods)
+    ]  # fmt: skip

@@ -1,0 +1,256 @@
+"""The ledger of a model's life: what happened to its patches, in order, and nothing taken back.
+
+Each entry has the hash of the one before it, so that a changed or dropped entry is found; each may
+be signed, so that who could make all hashes anew is found, too. How many there are, and the last
+one's hash, lie in a file beside it: an end that was cut off is found by that, or by a head that was
+noted elsewhere.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import Field, ValidationError
+
+from fairpatch._extras import need
+from fairpatch.patch.appended import append_line, lines_of
+from fairpatch.patch.parts import Part
+from fairpatch.patch.strict import loads_strictly, without_marks
+from fairpatch.patch.whole import write_whole
+
+Event = Literal[
+    "fitted", "reviewed", "signed", "applied", "certified", "monitored", "refitted", "retired"
+]
+EVENTS: tuple[Event, ...] = get_args(Event)
+START = "0" * 64
+"""What the first entry follows."""
+
+
+class BrokenLedgerError(ValueError):
+    """The ledger is not as it was written."""
+
+
+class Entry(Part):
+    """Something that happened to a patch."""
+
+    format: Literal["fairpatch.entry"] = "fairpatch.entry"
+    version: Literal[1] = 1
+    number: int = Field(description="from 1 on")
+    at: str = Field(description="when it was written")
+    event: Event
+    patch: str = Field(description="SHA-256 of the patch")
+    run: str | None = Field(None, description="the run's folder")
+    since: str | None = Field(None, description="the day from which on it holds, as 2026-12-01")
+    facts: dict[str, Any] = Field(default_factory=dict, description="what was found; no person's")
+    after: str = Field(description="the hash of the entry before")
+    signer: str | None = None
+    signature: str | None = Field(None, description="of the entry's hash, by ECDSA with SHA-256")
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of everything but the signature."""
+        text = json.dumps(
+            self.model_dump(mode="json", exclude={"signature"}), sort_keys=True,
+            separators=(",", ":"), ensure_ascii=True,
+        )  # fmt: skip
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def day(self) -> str:
+        """From when on it holds."""
+        return self.since or self.at[:10]
+
+
+@dataclass(frozen=True)
+class InForce:
+    """Which patch decided on a day, and what was known of it."""
+
+    day: str
+    patch: str | None
+    entries: tuple[Entry, ...]
+    """Of that patch, up to the end of the ledger."""
+
+    def last(self, event: Event) -> Entry | None:
+        """The last entry of a kind."""
+        return next((e for e in reversed(self.entries) if e.event == event), None)
+
+
+class Ledger:
+    """The entries of a file."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def _head(self) -> Path:
+        return self.path.with_suffix(".head.json")
+
+    def append(
+        self,
+        event: Event,
+        patch: str,
+        *,
+        run: str | None = None,
+        since: str | None = None,
+        facts: dict[str, Any] | None = None,
+        key: Path | None = None,
+        signer: str | None = None,
+    ) -> Entry:
+        """Add an entry, signed where a private key is given; the ledger must be whole."""
+        if since is not None:
+            _day(since)
+        made: list[Entry] = []
+
+        def line_after(lines: list[bytes]) -> bytes:
+            before = self._checked(lines)
+            entry = Entry(
+                number=len(before) + 1,
+                at=datetime.now(UTC).isoformat(timespec="seconds"),
+                event=event,
+                patch=patch,
+                run=run,
+                since=since,
+                facts=facts or {},
+                after=before[-1].hash if before else START,
+                signer=signer,
+                signature=None,
+            )
+            if key is not None:
+                entry = entry.model_copy(update={"signature": _sign(entry.hash, key)})
+            made.append(entry)
+            return _line(entry)
+
+        append_line(self.path, line_after)
+        (entry,) = made
+        write_whole(self._head, json.dumps({"entries": entry.number, "sha256": entry.hash}))
+        return entry
+
+    def entries(self) -> list[Entry]:
+        """All of them; raises where one was changed, dropped or put in."""
+        return self._checked(lines_of(self.path))
+
+    def verify(self, *, head: str | None = None, key: Path | None = None) -> list[Entry]:
+        """The same; and that a head noted elsewhere is there, and each entry signed by a key."""
+        found = self.entries()
+        if head is not None and head not in {e.hash for e in found}:
+            raise BrokenLedgerError(
+                f"{self.path} has no entry of hash {head[:16]}...: it was cut off or made anew"
+            )
+        for entry in found:
+            if key is not None and not _verified(entry, key):
+                raise BrokenLedgerError(
+                    f"entry {entry.number} of {self.path} is not signed with the key of {key}"
+                )
+        return found
+
+    def _checked(self, lines: Iterable[bytes]) -> list[Entry]:
+        found: list[Entry] = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                entry = Entry.model_validate(loads_strictly(line))
+            except (ValidationError, ValueError):
+                raise self._broken(number, "cannot be read") from None
+            if _line(entry) != line or entry.number != number:
+                raise self._broken(number, "is not as it was written")
+            if entry.after != (found[-1].hash if found else START):
+                raise self._broken(number, "does not follow the one before it")
+            found.append(entry)
+        if self._head.exists():
+            head = _head_of(self._head)
+            # a writer may have been killed between the entry and its head
+            if head is not None and not self._ends(found, *head):
+                raise BrokenLedgerError(
+                    f"{self.path} has {len(found)} entries, its head says {head[0]}: some are "
+                    "missing, or one was changed. Take the ledger from a backup"
+                )
+        return found
+
+    def _ends(self, found: list[Entry], entries: int, sha256: str) -> bool:
+        return len(found) - 1 <= entries <= len(found) and (
+            entries == 0 or found[entries - 1].hash == sha256
+        )
+
+    def _broken(self, number: int, what: str) -> BrokenLedgerError:
+        return BrokenLedgerError(
+            f"entry {number} of {self.path} {what}: the ledger was changed by hand, or an entry "
+            "was dropped or put in. Take it from a backup"
+        )
+
+    def in_force(self, day: str) -> InForce:
+        """Which patch decided on a day: the one applied last by then and not retired since."""
+        _day(day)
+        found, all_ = None, self.entries()
+        for entry in sorted(all_, key=lambda e: (e.day, e.number)):
+            if entry.day > day:
+                break
+            if entry.event == "applied":
+                found = entry.patch
+            elif entry.event == "retired" and entry.patch == found:
+                found = None
+        return InForce(day, found, tuple(e for e in all_ if e.patch == found))
+
+    def changes_since_first(self) -> float | None:
+        """At most so large a share of decisions differs from the first validated model's.
+
+        The first patch's changes, and the churn of every refit that was applied: who differs from
+        the first model differs at one of these steps at least. None where a step was not measured.
+        """
+        entries = self.entries()
+        total, last = 0.0, None
+        for entry in (e for e in entries if e.event == "applied"):
+            if entry.patch == last:
+                continue
+            own = [e for e in entries if e.patch == entry.patch]
+            name = "change_rate" if last is None else "churn"
+            step = next((e.facts[name] for e in reversed(own) if name in e.facts), None)
+            if step is None:
+                return None
+            total, last = total + float(step), entry.patch
+        return None if last is None else min(total, 1.0)
+
+
+def _line(entry: Entry) -> bytes:
+    return without_marks(json.dumps(entry.model_dump(mode="json"), ensure_ascii=False)).encode()
+
+
+def _head_of(path: Path) -> tuple[int, str] | None:
+    try:
+        data = loads_strictly(path.read_bytes())
+        return int(data["entries"]), str(data["sha256"])
+    except (ValueError, KeyError, TypeError):
+        raise BrokenLedgerError(f"{path} cannot be read: take the ledger from a backup") from None
+
+
+def _day(text: str) -> None:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no day; expected one as 2026-12-01") from None
+
+
+def _sign(text: str, path: Path) -> str:
+    """A signature of a hash with a private key of an elliptic curve."""
+    keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
+    key = keys.load_pem_private_key(path.read_bytes(), password=None)
+    return base64.b64encode(key.sign(text.encode(), _ecdsa())).decode()
+
+
+def _verified(entry: Entry, path: Path) -> bool:
+    keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
+    problem = need("cryptography.exceptions", extra="sign").InvalidSignature
+    key = keys.load_pem_public_key(path.read_bytes())
+    try:
+        key.verify(base64.b64decode(entry.signature or ""), entry.hash.encode(), _ecdsa())
+    except (problem, ValueError):
+        return False
+    return True
+
+
+def _ecdsa() -> Any:
+    curves = need("cryptography.hazmat.primitives.asymmetric.ec", extra="sign")
+    return curves.ECDSA(need("cryptography.hazmat.primitives.hashes", extra="sign").SHA256())

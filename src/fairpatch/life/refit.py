@@ -1,0 +1,211 @@
+"""A retrained model and its old patch: keep it, turn its price, or learn again near it.
+
+All three are judged on the same people, whom none of them has seen, each at a third of the error:
+what was promised, changes against the new f, and churn, the decisions that are not as until now.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from fairpatch._arrays import Ints
+from fairpatch.base import BaseModel
+from fairpatch.choose.certificate import Certificate, certify
+from fairpatch.choose.fit import Fitted, with_fingerprint
+from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.redial import redial
+from fairpatch.choose.target import Target
+from fairpatch.commod import Commod
+from fairpatch.data.rows import Rows
+from fairpatch.data.splits import FreshRows, count_rows
+from fairpatch.measure.changes import change_rate
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.show import Table
+from fairpatch.patch import Patch
+from fairpatch.patch.probe import with_probe
+from fairpatch.patched import PatchedModel
+
+Way = Literal["keep", "turn", "learn"]
+WAYS: tuple[Way, ...] = ("keep", "turn", "learn")
+WORDS = {"keep": "the old patch as it is", "turn": "its price turned", "learn": "learned again"}
+
+
+@dataclass(frozen=True, eq=False)
+class Option:
+    """One way to go on, and what it does on people whom it has not seen."""
+
+    way: Way
+    model: PatchedModel
+    certificate: Certificate
+    changes: Estimate
+    """Against the new f."""
+    churn: Estimate
+    """Against what was decided until now, of people of whom that is known."""
+    max_churn: float | None = None
+
+    @property
+    def within(self) -> bool:
+        """Whether it keeps the budget for churn, as far as these people tell."""
+        return self.max_churn is None or (self.churn.value or 0.0) <= self.max_churn
+
+    @property
+    def good(self) -> bool:
+        """Whether it is certified within the budget."""
+        return self.within and self.certificate.word == "certified"
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """Every way that there is, and why others are none."""
+
+    options: dict[Way, Option]
+    not_possible: dict[Way, str]
+    f_churn: Estimate
+    """Decisions that the retraining itself changes, before any patch."""
+    target: Target
+    fresh: Rows
+    """The people whom all were judged on."""
+    people: int
+    """In all."""
+    fitted: Fitted | None = None
+    """The fit of what was learned again."""
+    frontier: Frontier | None = None
+    """What could be had on the new model."""
+
+    @property
+    def recommended(self) -> Option | None:
+        """The least that does: the first that is certified within the budget."""
+        return next((o for way in WAYS if (o := self.options.get(way)) and o.good), None)
+
+    def __str__(self) -> str:
+        rows = [
+            [
+                f"{way}: {WORDS[way]}",
+                option.certificate.word,
+                _percent(option.changes),
+                _percent(option.churn) + ("" if option.within else " (over the budget)"),
+                str(len(option.model.patch.lines)) if option.model.patch.card else "",
+            ]
+            for way, option in self.options.items()
+        ]
+        best = self.recommended
+        notes = [f"{way}: {why}." for way, why in self.not_possible.items()]
+        notes.append(f"The retraining itself changes {_percent(self.f_churn)} of f's decisions.")
+        notes.append(
+            "No way is certified: read the verdicts before you go on."
+            if best is None
+            else f"To recommend: {best.way}, {WORDS[best.way]}."
+        )
+        return Table(
+            "The old patch and the new model",
+            ["way", "promise", "changes of the new model", "not as until now", "lines"],
+            rows,
+            notes,
+        ).text()
+
+    __repr__ = __str__
+
+
+def refit(
+    old: PatchedModel,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sensitive_features: Any,
+    target: Target,
+    exclude: Sequence[str] = (),
+    seed: int = 0,
+    **options: Any,
+) -> Refit:
+    """Go on with a retrained f.
+
+    Parameters
+    ----------
+    old : PatchedModel
+        The old f with its patch. Where it is a score column, X has it beside the new one.
+    estimator : the new f, as ``Commod`` takes it.
+    X, y, sensitive_features : people whom neither f was trained on.
+    target : Target
+        What is promised; ``max_churn`` is the budget, ``price_per_churn`` what continuity is worth.
+    exclude : columns that the patch must not read.
+    options : as ``Commod`` takes them, such as ``card`` and ``categories``.
+    """
+    decision = old.patch.decision
+    # three ways are judged on the same people: each at a third of the error
+    target = target.but(confidence=1 - (1 - target.confidence) / len(WAYS))
+    g = Commod(
+        estimator, decision=decision, target=target, exclude=(*exclude, *old.score_columns),
+        random_state=seed, **options,
+    )  # fmt: skip
+    base = BaseModel(estimator, decision=decision)
+    rows = PatchedModel(base, old.patch, old.classes).rows(X, y, sensitive_features)
+    rows = replace(rows, yesterday=old.decisions(rows.X))
+    judged = rows.split_codes(g.splits, seed) == 2
+    first, fresh = (rows.take(np.flatnonzero(part)) for part in (~judged, judged))
+    fitted: Fitted | None = None
+    made: dict[Way, PatchedModel] = {}
+    lost: dict[Way, str] = {}
+
+    def on_new(patch: Patch) -> PatchedModel:
+        known = with_probe(with_fingerprint(patch, first), base, first.X)
+        return PatchedModel(base, known, old.classes)
+
+    made["keep"] = on_new(old.patch)
+    judged_by: dict[Way, Certificate | None] = {}
+    try:
+        turned, judged_by["turn"] = redial(old.patch, first, target, FreshRows(fresh))
+        made["turn"] = on_new(turned)
+    except (TargetNotReachedError, ValueError) as error:
+        lost["turn"] = _why(error)
+    try:
+        nearest = old if old.patch.card is not None else None
+        made["learn"] = g.fit(
+            X, y, sensitive_features=sensitive_features, yesterday=nearest
+        ).patched_
+    except TargetNotReachedError as error:
+        lost["learn"], frontier = _why(error), error.frontier
+    else:
+        fitted, frontier, judged_by["learn"] = g.fitted_, g.frontier_, g.certificate_
+    found: dict[Way, Option] = {}
+    for way, model in made.items():
+        counts = count_rows(fresh, model.patch)
+        found[way] = Option(
+            way,
+            model,
+            judged_by.get(way) or certify(counts, target),
+            change_rate(counts),
+            churn(fresh, model.patch.decide(fresh.X, fresh.f).astype(np.int64)),
+            target.max_churn,
+        )
+    before = BaseModel(old.base.estimator, decision=decision).logits(fresh.X) > 0
+    moved = _differ(before.astype(np.int64), (fresh.f > 0).astype(np.int64))
+    return Refit(found, lost, moved, target, fresh, len(rows), fitted, frontier)
+
+
+def churn(rows: Rows, decided: Ints) -> Estimate:
+    """The share of people decided otherwise than yesterday, of whom that is known."""
+    past = np.full(len(rows), -1) if rows.yesterday is None else rows.yesterday
+    known = past >= 0
+    return _differ(past[known], decided[known])
+
+
+def _differ(one: Ints, two: Ints) -> Estimate:
+    if not len(one):
+        return Estimate.undefined("nobody's decision of yesterday is known")
+    everybody = np.zeros(len(one), np.int64)
+    return change_rate(
+        Counts.from_arrays(decision=one, new_decision=two, sensitive_features=everybody)
+    )
+
+
+def _percent(found: Estimate) -> str:
+    return "not known" if found.value is None else f"{found.value:.1%}"
+
+
+def _why(error: Exception) -> str:
+    return str(error).partition("\n")[0].rstrip(".")

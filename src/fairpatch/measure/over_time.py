@@ -1,0 +1,234 @@
+"""A promise over months or years: whether it is kept, from one table of counts a period.
+
+    broken   the periods together cannot be explained by a promise that was kept in all of them
+    holds    they cannot be explained by one that was broken in all of them
+    open     neither
+
+Each is right with the confidence asked for over the whole life of the promise, whoever looks
+however often (``fairpatch.measure.evidence``). The interval after a period is all values of the
+metric that are not excluded in the same way.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch._arrays import Floats
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.evidence import Seen, log_evidence
+from fairpatch.measure.metric import ChangedDecisions, Metric
+from fairpatch.measure.rates import changed_rate
+
+Standing = Literal["holds", "open", "broken"]
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
+"""From the best to the worst."""
+LATER = 0.05
+"""The share of the error that is kept for groups who are not there at the start."""
+MOST_CLAIMS = 2_000
+STEPS = 200
+"""Values of a metric that are tried for its interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class OverTime:
+    """How a promise stands after each period."""
+
+    limit: float
+    confidence: float
+    against: Floats
+    """The logarithm of the evidence against it."""
+    hold: Floats
+    """The same for it; minus infinity where there are too many pairs of groups to tell."""
+    low: Floats
+    high: Floats
+    """The interval, each end a limit at the confidence; NaN while nothing is known."""
+    pair: tuple[str, ...] | None
+    """The groups that most of the evidence is about: the lower and the higher one."""
+
+    @property
+    def enough(self) -> float:
+        """Evidence of 20 for a confidence of 95 %."""
+        return float(-np.log(1 - self.confidence))
+
+    @property
+    def broken_at(self) -> int | None:
+        """The first period after which it was known to be broken."""
+        over = np.flatnonzero(self.against >= self.enough)
+        return int(over[0]) if len(over) else None
+
+    def word(self, period: int = -1) -> Standing:
+        """How it stood after a period; what is broken stays so."""
+        last = period % len(self.against) if len(self.against) else -1
+        if self.broken_at is not None and self.broken_at <= last:
+            return "broken"
+        return "holds" if last >= 0 and self.hold[last] >= self.enough else "open"
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """What a limit says of pairs of groups: a . p <= b for the rates at ``of``, one row a claim."""
+
+    of: NDArray[np.intp]
+    a: Floats
+    b: Floats
+
+    @property
+    def turned(self) -> "Claims":
+        """The opposite: a . p >= b."""
+        return Claims(self.of, -self.a, -self.b)
+
+    def pick(self, order: NDArray[np.intp]) -> "Claims":
+        """Some of them."""
+        return Claims(self.of[order], self.a[..., order, :], self.b[..., order])
+
+
+def over_time(
+    periods: Sequence[Counts | None],
+    metric: Metric | ChangedDecisions,
+    limit: float,
+    *,
+    confidence: float = 0.95,
+    before: Counts | None = None,
+) -> OverTime:
+    """Judge a limit after each period; None is a period of which nothing is known (yet).
+
+    ``before`` are counts of earlier people. Without them the first period that is known tells only
+    what is to be looked at.
+    """
+    if not periods:
+        none = np.empty(0)
+        return OverTime(limit, confidence, none, none, none, none, None)
+    groups = _groups([before, *periods])
+    first, seen = (_seen(tables, metric, groups) for tables in ([before], periods))
+    known = first.k[0], first.n[0]
+    claims = claims_of(metric, len(groups), np.array(limit))
+    weight = attention(claims, seen, *known)
+    all_claims = len(weight) <= MOST_CLAIMS
+    order = np.argsort(-weight, kind="stable")[:MOST_CLAIMS]
+    weight, claims = weight[order], claims.pick(order)
+    each = evidence(claims, seen, *known)
+    hold = evidence(claims.turned, seen, *known).min(0, initial=np.inf)
+    limits = np.linspace(0, metric.highest, STEPS + 1)
+    tried = claims_of(metric, len(groups), limits[:, None]).pick(order)
+    # one pair of groups is enough to exclude a better value, all are needed to exclude a worse one
+    better = averaged(evidence(tried, seen, *known), weight)
+    worse = evidence(tried.turned, seen, *known).min(1, initial=np.inf)
+    if not all_claims or not len(order):
+        hold, worse = np.full_like(hold, -np.inf), np.full_like(worse, -np.inf)
+    bar = -np.log(1 - confidence)
+    not_above, not_below = (better, worse) if metric.at_least else (worse, better)
+    low, high = _ends(limits, not_below >= bar, not_above >= bar, seen.n)
+    pair = _pair(each, claims, groups)
+    return OverTime(limit, confidence, averaged(each, weight), hold, low, high, pair)
+
+
+def _groups(tables: Sequence[Counts | None]) -> list[str]:
+    """Names of all groups that are ever there, in the order in which they come."""
+    names = [g for t in tables if t is not None for g in t.known().group_names]
+    return list(dict.fromkeys(names))
+
+
+def _seen(
+    tables: Sequence[Counts | None], metric: Metric | ChangedDecisions, groups: Sequence[str]
+) -> Seen:
+    """Hits, misses and their weights: (periods, rates x groups, kinds), a kind a decision of f."""
+    rates = [rate("g") for rate in metric.rates] if isinstance(metric, Metric) else [changed_rate()]
+    names = list(groups) if isinstance(metric, Metric) else [""]
+    people, weight = (np.zeros((len(tables), len(rates), len(names), 2, 2)) for _ in range(2))
+    for t, counts in enumerate(tables):
+        if counts is None:
+            continue
+        own = counts.known() if isinstance(metric, Metric) else counts.by()
+        at = [names.index(name) for name in own.group_names]
+        for r, rate in enumerate(rates):
+            cells = np.stack([rate.hits & rate.among, ~rate.hits & rate.among])
+            for found, table in ((people, own.n), (weight, own.weight)):
+                found[t, r, at] = (table[:, None] * cells).sum((2, 4))
+    each = np.divide(weight, people, out=np.ones_like(weight), where=people > 0)
+    shape = (len(tables), len(rates) * len(names), 2)
+    hits, misses, up, down = (x[..., i, :].reshape(shape) for x in (people, each) for i in range(2))
+    return Seen(hits, misses, up, down)
+
+
+def claims_of(metric: Metric | ChangedDecisions, groups: int, limit: Floats) -> Claims:
+    """Every pair of groups for a ratio or a gap; every pair in each rate for a sum of gaps.
+
+    Of several limits, an array that broadcasts with one axis for the claims.
+    """
+    if not isinstance(metric, Metric):
+        return Claims(np.zeros((1, 1), np.intp), np.ones((1, 1)), limit + np.zeros(1))
+    pairs = list(permutations(range(groups), 2))
+    chosen = list(product(pairs, repeat=len(metric.rates)))
+    of = np.array(
+        [[r * groups + g for r, pair in enumerate(own) for g in pair] for own in chosen], np.intp
+    ).reshape(len(chosen), 2 * len(metric.rates))
+    b = limit + np.zeros(len(chosen))
+    if metric.how == "gap":  # higher - lower <= limit
+        return Claims(of, np.tile([-1.0, 1.0], (len(chosen), len(metric.rates))), b)
+    return Claims(of, np.stack([-np.ones_like(b), b], -1), 0 * b)  # limit * higher - lower <= 0
+
+
+def attention(claims: Claims, seen: Seen, k0: Floats, n0: Floats) -> Floats:
+    """How much each claim weighs; the weights sum to less than 1.
+
+    What was nearest to the limit at the start weighs most, half of it by rank and half by how many
+    standard errors that was; pairs of groups who come later share what is kept for them, in the
+    order in which they come. So nobody's coming changes a weight.
+    Rates are the last axis, periods the one before it.
+    """
+    k, n = seen.k, seen.n
+    early = np.asarray(n.any(-1)).argmax(-1)[..., None, None]  # the first period with people
+    began = ~np.asarray(n0.any(-1))[..., None]
+    k0, n0 = (
+        np.where(began, np.take_along_axis(x, early, -2)[..., 0, :], first)[..., claims.of]
+        for x, first in ((k, k0), (n, n0))
+    )
+    p = (k0 + 0.5) / (n0 + 1)
+    error = np.sqrt((claims.a**2 * p * (1 - p) / (n0 + 1)).sum(-1))
+    distance = (claims.b - (claims.a * p).sum(-1)) / error
+    there, met = (np.asarray((x > 0).all(-1)) for x in (n0, n[..., claims.of]))
+    come = np.where(met.any(-2), met.argmax(-2), n.shape[-2])
+    order = np.lexsort((distance, np.where(there, -1, come)))
+    rank = np.argsort(order, axis=-1) + 1.0
+    first = there.sum(-1, keepdims=True)
+    late = np.maximum(rank - first, 1.0)
+    share = np.zeros_like(rank)
+    for own in (1 / (rank * (rank + 1)), np.exp(-np.maximum(distance, 0.0))):
+        whole = np.where(there, own, 0.0).sum(-1, keepdims=True)
+        share += (1 - LATER) / 2 * own / np.where(whole > 0, whole, 1.0)
+    return np.where(there, share, LATER / (late * (late + 1)))
+
+
+def evidence(claims: Claims, seen: Seen, k0: Floats, n0: Floats) -> Floats:
+    """Log evidence against each claim after each period, of shape (..., claims, periods)."""
+    known = (x[..., claims.of] for x in (k0, n0))
+    return log_evidence(seen.at(claims.of), claims.a, claims.b, *known)
+
+
+def averaged(each: Floats, weight: Floats) -> Floats:
+    """The evidence against any of the claims: by their weights; what they leave is 1."""
+    rest = np.log(1 - weight.sum(-1))[..., None]
+    all_ = np.logaddexp.reduce(each + np.log(weight)[..., None], axis=-2, initial=-np.inf)
+    return np.asarray(np.logaddexp(all_, rest))
+
+
+def _ends(limits: Floats, not_below: Floats, not_above: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """After each period, the least and the greatest value that is not excluded."""
+    ends = []
+    for t in range(not_below.shape[1]):
+        low, high = np.flatnonzero(not_below[:, t]), np.flatnonzero(not_above[:, t])
+        down = limits[min(low[-1] + 1, len(limits) - 1)] if len(low) else limits[0]
+        up = limits[max(high[0] - 1, 0)] if len(high) else limits[-1]
+        ends.append((min(down, up), max(down, up)) if n[: t + 1].any() else (np.nan, np.nan))
+    return tuple(np.array(ends).reshape(-1, 2).T)  # type: ignore[return-value]
+
+
+def _pair(each: Floats, claims: Claims, groups: Sequence[str]) -> tuple[str, ...] | None:
+    if not each.size or claims.of.shape[1] < 2:
+        return None
+    worst = int(each[:, -1].argmax())
+    return tuple(groups[i % len(groups)] for i in claims.of[worst][:2])
