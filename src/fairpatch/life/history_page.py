@@ -90,12 +90,26 @@ def history_page(
         now=now,
         charts=charts,
         months=_months(periods, shown, now),
+        earlier=_earlier(each, now),
         entries=entries,
         patches=patches,
         width=WIDE,
         height=HIGH,
         explorer_json="",
     )
+
+
+def _earlier(each: dict[str, Watch], now: Watch) -> list[dict[str, str]]:
+    """How the promises of patches stood that are not in use any more."""
+    found = []
+    for patch, own in each.items():
+        if patch == now.last.patch:
+            continue
+        names = sorted(p.period for p in own.periods)
+        broken = [p for p in own.promises if p.word == "broken"]
+        text = "; ".join(f"{p.name} was {p}" for p in broken) or f"no promise broken ({own.word})"
+        found.append({"patch": patch, "from": names[0], "until": names[-1], "text": text})
+    return found
 
 
 def _chart(
@@ -142,8 +156,21 @@ def _chart(
         dates=[(place[name], name) for name in periods[::every]],
         events=_events(entries, periods, place),
         word=now.word,
-        text=str(now),
+        text=_said(now),
     )
+
+
+def _said(now: Promise) -> str:
+    """The verdict in a sentence, beside its word."""
+    if not now.periods:
+        return "No labels have come yet."
+    low, high = now.stands.low[-1], now.stands.high[-1]
+    who = "" if now.stands.pair is None else f" ({' against '.join(now.stands.pair)})"
+    since = f"Known since {now.broken_in}. " if now.word == "broken" else ""
+    if np.isnan(low):
+        return f"{since}No one value explains all periods: something has changed{who}."
+    many = "1 period" if len(now.periods) == 1 else f"{len(now.periods)} periods"
+    return f"{since}Between {low:.2f} and {high:.2f} by {many} together{who}."
 
 
 def _events(

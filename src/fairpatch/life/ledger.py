@@ -108,6 +108,8 @@ class Ledger:
 
         def line_after(lines: list[bytes]) -> bytes:
             before = self._checked(lines)
+            if before:  # the last writer may have been killed before its head
+                self._note(before[-1])
             entry = Entry(
                 number=len(before) + 1,
                 at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -125,10 +127,11 @@ class Ledger:
             made.append(entry)
             return _line(entry)
 
-        append_line(self.path, line_after)
-        (entry,) = made
+        append_line(self.path, line_after, lambda: self._note(made[0]))
+        return made[0]
+
+    def _note(self, entry: Entry) -> None:
         write_whole(self._head, json.dumps({"entries": entry.number, "sha256": entry.hash}))
-        return entry
 
     def entries(self) -> list[Entry]:
         """All of them; raises where one was changed, dropped or put in."""

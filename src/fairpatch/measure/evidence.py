@@ -29,11 +29,13 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
 
-STAKES = 1.6 / np.sqrt(2.0 ** np.arange(5))
-"""Standard errors of a period that a violation is bet to be: 1.6 shows in about four periods, 0.4
-in about sixty."""
-FROM_THE_START = 0.5
-"""The weight of a violation that was there from the first period on; the rest is for later ones."""
+STAKES = np.array([3.2, 1.6, 1.13, 0.8, 0.57, 0.4])
+"""Standard errors of a period that a violation is bet to be: 3.2 shows in one period or two, 1.6 in
+about four, 0.4 in about sixty."""
+FROM_THE_START = 0.7 * np.array([0, 1, 1, 1, 1, 1]) / 5
+"""The weight of a violation that was there from the first period on, by stake."""
+SINCE_LATER = 0.3 * np.array([1, 1, 1, 1, 0, 0]) / 4
+"""Of one that begins later, a sudden one among them: the weights of all beginnings sum to this."""
 PAST = 24
 """Periods that the edge's point is learned from."""
 NEVER_ALL = 0.9
@@ -97,7 +99,7 @@ def log_evidence(
 
     >>> k, n = np.array([[300.0, 60.0]] * 6), np.array([[1000.0, 300.0]] * 6)  # a ratio of 2/3
     >>> log_evidence(Seen.of(k, n), np.array([0.8, -1.0]), np.array(0.0)).round(1)
-    array([0. , 0.7, 1.6, 2.5, 3.5, 4.6])
+    array([-0. ,  0.8,  1.7,  2.7,  3.7,  4.7])
     """
     k, n = seen.k, seen.n
     shape = np.broadcast_shapes(k.shape[:-2], a.shape[:-1], b.shape)
@@ -109,13 +111,13 @@ def log_evidence(
     running = np.full((*shape, len(STAKES)), -np.inf)
     found = np.empty((*shape, periods))
     for t in range(periods):
-        share = FROM_THE_START if t == 0 else (1 - FROM_THE_START) / (t * (t + 1))
-        begun = np.log(share / len(STAKES))
+        with np.errstate(divide="ignore"):
+            begun = np.log(FROM_THE_START if t == 0 else SINCE_LATER / (t * (t + 1)))
         now = (size[..., t, :], each[..., t, :])
         q = edge(past_k[..., t, :], past_n[..., t, :], now[0], a, b)
         known = (now[0] > 0) & (past_n[..., t, :] > 0)
         running = np.logaddexp(running, begun) + _bets(_period(seen, t), *now, a, b, q, known)
-        yet = (1 - FROM_THE_START) / (t + 1)  # of violations that are still to begin
+        yet = SINCE_LATER.sum() / (t + 1)  # of violations that are still to begin
         found[..., t] = np.logaddexp(np.logaddexp.reduce(running, axis=-1), np.log(yet))
     return found
 
@@ -150,9 +152,9 @@ def _bets(
     play = np.asarray((known | ~about).all(-1)) & np.asarray((a * q).sum(-1) >= b - 1e-12)
     size = np.where(size > 0, size, 1.0)
     spread = (a * a * q * (1 - q) * each / size).sum(-1)
-    heaviest = np.maximum(hit_weight.max(), miss_weight.max())
+    heaviest = np.maximum(*(w.max(tuple(range(-min(w.ndim, 3), 0))) for w in people[2:]))
     with np.errstate(divide="ignore", invalid="ignore"):
-        most = NEVER_ALL * size / np.abs(a) / np.maximum(q, 1 - q) / heaviest
+        most = NEVER_ALL * size / np.abs(a) / np.maximum(q, 1 - q) / np.asarray(heaviest)[..., None]
         most = np.where(about, most, np.inf).min(-1)[..., None]
         stake = np.minimum(STAKES / np.sqrt(spread)[..., None], most)
     stake = np.where(play[..., None] & np.isfinite(stake), stake, 0.0)

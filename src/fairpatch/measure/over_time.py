@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fairpatch._arrays import Floats
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.evidence import Seen, log_evidence
+from fairpatch.measure.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.metric import ChangedDecisions, Metric
 from fairpatch.measure.rates import changed_rate
 
@@ -29,6 +30,7 @@ STANDINGS: tuple[Standing, ...] = get_args(Standing)
 LATER = 0.05
 """The share of the error that is kept for groups who are not there at the start."""
 MOST_CLAIMS = 2_000
+FEW = f"a group of fewer than {MIN_PEOPLE}"
 STEPS = 200
 """Values of a metric that are tried for its interval."""
 
@@ -45,7 +47,8 @@ class OverTime:
     """The same for it; minus infinity where there are too many pairs of groups to tell."""
     low: Floats
     high: Floats
-    """The interval, each end a limit at the confidence; NaN while nothing is known."""
+    """The interval, each end a limit at the confidence; NaN while nothing is known, and where no
+    one value explains all periods: then something has changed."""
     pair: tuple[str, ...] | None
     """The groups that most of the evidence is about: the lower and the higher one."""
 
@@ -122,7 +125,9 @@ def over_time(
     bar = -np.log(1 - confidence)
     not_above, not_below = (better, worse) if metric.at_least else (worse, better)
     low, high = _ends(limits, not_below >= bar, not_above >= bar, seen.n)
-    pair = _pair(each, claims, groups)
+    sizes = sum((_sizes(counts, groups) for counts in periods), np.zeros(len(groups)))
+    shown = [FEW if too_few(n) else name for n, name in zip(sizes, groups, strict=True)]
+    pair = _pair(each, claims, shown)
     return OverTime(limit, confidence, averaged(each, weight), hold, low, high, pair)
 
 
@@ -130,6 +135,15 @@ def _groups(tables: Sequence[Counts | None]) -> list[str]:
     """Names of all groups that are ever there, in the order in which they come."""
     names = [g for t in tables if t is not None for g in t.known().group_names]
     return list(dict.fromkeys(names))
+
+
+def _sizes(counts: Counts | None, groups: Sequence[str]) -> Floats:
+    """How many people of each group a period has."""
+    found = np.zeros(len(groups))
+    if counts is not None:
+        own = counts.known()
+        found[[groups.index(name) for name in own.group_names]] = own.sizes
+    return found
 
 
 def _seen(
@@ -223,7 +237,8 @@ def _ends(limits: Floats, not_below: Floats, not_above: Floats, n: Floats) -> tu
         low, high = np.flatnonzero(not_below[:, t]), np.flatnonzero(not_above[:, t])
         down = limits[min(low[-1] + 1, len(limits) - 1)] if len(low) else limits[0]
         up = limits[max(high[0] - 1, 0)] if len(high) else limits[-1]
-        ends.append((min(down, up), max(down, up)) if n[: t + 1].any() else (np.nan, np.nan))
+        some = bool(n[: t + 1].any()) and down <= up
+        ends.append((down, up) if some else (np.nan, np.nan))
     return tuple(np.array(ends).reshape(-1, 2).T)  # type: ignore[return-value]
 
 

@@ -17,10 +17,15 @@ except ImportError:  # Windows: one writer at a time is the caller's affair
 PRIVATE = 0o600
 
 
-def append_line(path: Path, line_after: Callable[[list[bytes]], bytes]) -> bytes:
+def append_line(
+    path: Path,
+    line_after: Callable[[list[bytes]], bytes],
+    then: Callable[[], object] = lambda: None,
+) -> bytes:
     """Append what ``line_after`` makes of the lines so far; on disk when this returns.
 
-    Nobody else can append in between, so a line may tell of the one before it.
+    Nobody else can append in between, nor before ``then`` is done: so a line may tell of the one
+    before it, and a file beside it of the last line.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _alone(path) as file:
@@ -33,6 +38,7 @@ def append_line(path: Path, line_after: Callable[[list[bytes]], bytes]) -> bytes
         os.lseek(file, whole, os.SEEK_SET)
         _write_all(file, line + b"\n")
         os.fsync(file)
+        then()
     return line
 
 

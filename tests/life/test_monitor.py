@@ -1,0 +1,143 @@
+"""Months counted, noted and judged: in memory and in engines, with labels late and S in part."""
+
+import json
+
+import duckdb
+import numpy as np
+import pytest
+
+from conftest import TARGET, month
+from fairpatch.life import History, monitor, watch
+from fairpatch.life.history_page import history_page
+from fairpatch.life.period import Period, period_name
+from fairpatch.report.identity import patch_hash
+
+OWN = {"sensitive_features": ["group"], "target": TARGET}
+
+
+def look(patched, history, rows, name, y="y", **more):
+    return monitor(patched, rows, y, period=name, history=history, **OWN, **more)
+
+
+def test_a_year_of_months_holds_and_a_broken_one_is_known(patched, tmp_path):
+    history = History(tmp_path / "history.jsonl")
+    for t in range(10):
+        found = look(patched, history, month(100 + t), f"2026-{t + 1:02}")
+    assert found.word == "holds"
+    assert [p.word for p in found.promises] == ["holds", "holds"]
+    bad = month(200, 4_000)
+    bad.loc[bad["group"] == "b", "score"] *= 0.5
+    found = look(patched, history, bad, "2026-11")
+    assert found.word == "broken"
+    assert found.promises[0].broken_in == "2026-11"
+    assert [c.kind for c in found.checks][:1] == ["fail"]
+    found = look(patched, history, month(300), "2026-12")
+    assert found.word == "broken"  # what is broken stays so
+    assert "known since 2026-11" in str(found)
+
+
+def test_an_engine_counts_as_memory_does(patched, tmp_path):
+    rows = month(1)
+    relation = duckdb.connect().from_df(rows)
+    one, two = (History(tmp_path / name) for name in ("a.jsonl", "b.jsonl"))
+    look(patched, one, rows, "2026-01")
+    look(patched, two, relation, "2026-01")
+    (a,), (b,) = one, two
+    assert a.counts == b.counts
+    assert a.shown == b.shown
+
+
+def test_labels_come_late_and_are_added_once(patched, tmp_path):
+    history = History(tmp_path / "history.jsonl")
+    rows = month(2)
+    found = look(patched, history, rows.drop(columns="y"), "2026-01", y=None)
+    assert found.promises[1].periods == ()
+    assert "no labels yet" in str(found)
+    with pytest.raises(ValueError, match="proves nothing"):
+        look(patched, history, rows.drop(columns="y"), "2026-01", y=None)
+    look(patched, history, month(3).drop(columns="y"), "2026-02", y=None)
+    found = look(patched, history, rows, "2026-01")
+    assert found.promises[1].periods == ("2026-01",)
+    assert found.promises[0].periods == ("2026-01", "2026-02")
+    with pytest.raises(ValueError, match="in .*history.jsonl already"):
+        look(patched, history, rows, "2026-01")
+    with pytest.raises(ValueError, match="no period 2026-07"):
+        look(patched, history, rows, "2026-07", replace=True)
+    found = look(patched, history, month(4), "2026-01", replace=True)
+    assert history.of(patch_hash(patched.patch))[0].replaces
+    assert len(found.periods) == 2
+
+
+def test_few_labels_wait_and_those_of_a_sample_do_not(patched, tmp_path):
+    rows = month(5, 4_000)
+    rows["y"] = rows["y"].astype(object).where(np.arange(len(rows)) % 3 == 0, None)
+    for labels, periods in (("all", ()), ("sample", ("2026-01",))):
+        history = History(tmp_path / f"{labels}.jsonl")
+        found = look(patched, history, rows, "2026-01", labels=labels)
+        assert found.promises[1].periods == periods
+
+
+def test_labels_of_the_approved_alone_tell_nothing(patched, tmp_path):
+    rows = month(6, 4_000)
+    rows["y"] = rows["y"].astype(object).where(patched.decide(rows), None)
+    found = look(patched, History(tmp_path / "h.jsonl"), rows, "2026-01", labels="sample")
+    assert list(found.promises[1].refused) == ["2026-01"]
+    assert "hardly anybody's label is known" in str(found)
+    assert found.promises[1].word == "open"
+
+
+def test_another_model_is_seen(patched, tmp_path):
+    rows = month(7)
+    rows["score"] = np.random.default_rng(0).permutation(rows["score"].to_numpy())
+    found = look(patched, History(tmp_path / "h.jsonl"), rows, "2026-01")
+    assert found.unlike
+    assert "unlike" in [c.kind for c in found.checks]
+
+
+def test_the_history_holds_counts_and_the_page_no_small_ones(patched, tmp_path):
+    history = History(tmp_path / "history.jsonl")
+    rows = month(8)
+    rows.loc[rows.index[:3], "group"] = "rare"
+    look(patched, history, rows, "2026-01")
+    assert (tmp_path / "history.jsonl").stat().st_mode & 0o077 == 0
+    line = json.loads((tmp_path / "history.jsonl").read_text())
+    assert sum(map(sum, line["n"])) == 2_000
+    page = history_page(history, TARGET)
+    assert "rare" not in page
+    assert "group" in page
+    assert "2026-01" in page
+
+
+def test_the_page_escapes_what_comes_from_data(patched, tmp_path):
+    history = History(tmp_path / "history.jsonl")
+    rows = month(9).replace({"group": {"b": "<script>alert(1)</script>"}})
+    for t in range(3):
+        found = look(patched, history, rows, f"2026-0{t + 1}")
+    assert "<script>alert" not in history_page(history, TARGET, watched=found)
+
+
+def test_a_line_that_was_cut_short_goes_and_one_that_was_spoilt_is_refused(patched, tmp_path):
+    path = tmp_path / "history.jsonl"
+    history = History(path)
+    look(patched, history, month(10), "2026-01")
+    path.write_bytes(path.read_bytes() + b'{"format": "fairpatch.per')
+    assert len(list(history)) == 1
+    look(patched, history, month(11), "2026-02")
+    assert len(list(history)) == 2
+    path.write_bytes(path.read_bytes().replace(b'"2026-01"', b'"Januar"'))
+    with pytest.raises(ValueError, match="no period"):
+        list(history)
+
+
+def test_periods_have_names_that_sort(patched):
+    for name in ("2026", "2026-11", "2026-Q4", "2026-W46", "2026-11-15"):
+        assert period_name(name) == name
+    for name in ("11-2026", "2026/11", "", "2026-11-15; drop"):
+        with pytest.raises(ValueError, match="expected a month"):
+            period_name(name)
+    counts = patched.count(month(12), "y", sensitive_features=["group"])
+    period = Period.of(counts, period="2026-01", at="now", patch="0")
+    assert period.counts == counts
+    with pytest.raises(ValueError, match="no period of this patch"):
+        watch([period], TARGET, patch="1")
+    assert watch([period], TARGET, patch="0").word == "open"

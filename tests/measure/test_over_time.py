@@ -1,0 +1,125 @@
+"""Promises over time: verdicts and intervals from tables of counts."""
+
+import numpy as np
+import pytest
+
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.metric import CHANGES, METRICS, MISTREATMENT, P_RULE, TPR_GAP
+from fairpatch.measure.over_time import attention, claims_of, over_time
+from fairpatch.measure.sampled import NotKnownError, standing_for_all
+
+
+def month(rng, rates, n=900, known=1.0):
+    """People of groups with given rates of decision 1; y agrees with it in seven of ten."""
+    groups = rng.integers(0, len(rates), n)
+    d = rng.random(n) < np.array(rates)[groups]
+    y = np.where(rng.random(n) < 0.7, d, ~d)
+    s = np.array(["a", "b", "c", "d"], object)[groups]
+    s[rng.random(n) >= known] = None
+    return Counts.from_arrays(
+        decision=d, new_decision=d, y=y.astype(int), sensitive_features={"s": s}
+    )
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("rates", [(0.5, 0.5), (0.5, 0.5, 0.5)])
+def test_equal_groups_hold_every_promise(rates):
+    rng = np.random.default_rng(0)
+    months = [month(rng, rates) for _ in range(36)]
+    for metric in METRICS:
+        limit = 0.75 if metric.at_least else 0.3
+        assert over_time(months, metric, limit).word() == "holds", metric.name
+    assert over_time(months, CHANGES, 0.05).word() == "holds"
+
+
+def test_the_pair_that_breaks_a_promise_is_named():
+    rng = np.random.default_rng(1)
+    found = over_time([month(rng, (0.5, 0.5, 0.3)) for _ in range(24)], P_RULE, 0.8)
+    assert found.word() == "broken"
+    assert found.pair[0] == "c"
+    assert found.word(0) == "open"
+    assert found.broken_at > 0
+    tpr = over_time([month(rng, (0.6, 0.3)) for _ in range(24)], TPR_GAP, 0.1)
+    assert tpr.word() == "broken"
+
+
+def test_the_interval_covers_the_truth_in_every_month():
+    rng, missed = np.random.default_rng(2), 0
+    for _ in range(40):
+        found = over_time([month(rng, (0.5, 0.4), n=400) for _ in range(12)], P_RULE, 0.5)
+        some = ~np.isnan(found.low)
+        missed += bool(((found.low > 0.8) | (found.high < 0.8))[some].any())
+    assert missed <= 6  # each end is a limit at 95 %, over all months together
+    assert found.high[-1] - found.low[-1] < 0.5
+
+
+def test_before_lets_the_first_month_count():
+    rng = np.random.default_rng(3)
+    past, now = month(rng, (0.5, 0.45), n=5_000), month(rng, (0.6, 0.2), n=5_000)
+    assert over_time([now], P_RULE, 0.8).word() == "open"
+    assert over_time([now], P_RULE, 0.8, before=past).word() == "broken"
+
+
+def test_months_that_tell_nothing_and_no_months():
+    rng = np.random.default_rng(4)
+    months = [month(rng, (0.5, 0.3)) for _ in range(8)]
+    gaps = [x for m in months for x in (None, m)]
+    assert len(over_time(gaps, P_RULE, 0.8).against) == 16
+    assert over_time(gaps, P_RULE, 0.8).word() == "broken"
+    assert over_time([], P_RULE, 0.8).word() == "open"
+    assert over_time([None], P_RULE, 0.8).word() == "open"
+
+
+def test_a_group_that_comes_later_changes_no_weight_and_is_watched():
+    rng = np.random.default_rng(5)
+    early = [month(rng, (0.5, 0.5)) for _ in range(6)]
+    late = [month(rng, (0.5, 0.5, 0.1)) for _ in range(12)]
+    found = over_time([*early, *late], P_RULE, 0.8)
+    assert np.allclose(found.against[:6], over_time(early, P_RULE, 0.8).against, atol=0.06)
+    assert found.word() == "broken"
+    assert found.pair[0] == "c"
+
+
+def test_weights_of_claims_sum_to_less_than_one():
+    from fairpatch.measure.over_time import _seen
+
+    rng = np.random.default_rng(6)
+    tables = [month(rng, (0.5, 0.5)), month(rng, (0.5, 0.5, 0.4, 0.3))]
+    for metric in (P_RULE, MISTREATMENT):
+        seen = _seen(tables, metric, list("abcd"))
+        nobody = np.zeros(seen.k.shape[1])
+        weight = attention(claims_of(metric, 4, np.array(0.8)), seen, nobody, nobody)
+        assert 0 < weight.sum() < 1
+        assert (weight > 0).all()
+
+
+def test_people_who_are_known_stand_for_the_others():
+    """S asked of the denied more often: the raw ratio is wrong, the weighted one is not."""
+    rng, n = np.random.default_rng(7), 60_000
+    s = rng.integers(0, 2, n)
+    d = rng.random(n) < np.where(s == 0, 0.5, 0.4)
+    asked = rng.random(n) < np.where(d, 0.1, 0.4)
+    group = np.where(asked, np.array(["a", "b"], object)[s], None)
+    counts = Counts.from_arrays(decision=d, sensitive_features={"s": group})
+    raw, weighed = (
+        P_RULE.of(table).value
+        for table in (counts.known(), standing_for_all(counts, with_label=False))
+    )
+    assert abs(weighed - 0.8) < 0.03 < abs(raw - 0.8)
+
+
+def test_labels_of_the_approved_alone_are_refused():
+    """Who was denied never shows whether he would have paid: no weight mends that."""
+    rng, n = np.random.default_rng(8), 2_000
+    d = rng.random(n) < 0.5
+    y = np.where(d, (rng.random(n) < 0.7).astype(float), np.nan)
+    s = np.array(["a", "b"])[rng.integers(0, 2, n)]
+    counts = Counts.from_arrays(decision=d, y=y, sensitive_features={"s": s})
+    with pytest.raises(NotKnownError, match="decision 0 before and 0 after.*label is known"):
+        standing_for_all(counts, with_label=True)
+    assert standing_for_all(counts, with_label=False).total == n
+
+
+def test_everybody_known_stays_exact():
+    counts = month(np.random.default_rng(9), (0.5, 0.4))
+    assert standing_for_all(counts, with_label=True) == counts
