@@ -14,6 +14,7 @@ ROOMS = [
     "fairpatch.patch",
     "fairpatch.explain",
     "fairpatch.rivals",
+    "fairpatch.life",
 ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairpatch import datasets as datasets
+    from fairpatch import life as life
     from fairpatch import measure as measure
     from fairpatch import patch as patch
     from fairpatch.base import BaseModel as BaseModel
@@ -41,7 +42,7 @@ _HOME = {
     "audit": "fairpatch.measure.audit",
     "review": "fairpatch.report.review",
 }
-_ROOMS = ("datasets", "measure", "patch")
+_ROOMS = ("datasets", "life", "measure", "patch")
 
 __all__ = [
     "About",
@@ -58,6 +59,7 @@ __all__ = [
     "__version__",
     "audit",
     "datasets",
+    "life",
     "measure",
     "patch",
     "review",

@@ -9,6 +9,7 @@ from fairpatch.bench import (
     beyond,
     cards,
     certificate,
+    continuity,
     cost,
     curve,
     delivery,
@@ -27,6 +28,7 @@ EXPERIMENTS = {
     "paper": reproduction,
     "beyond": beyond,
     "cards": cards,
+    "continuity": continuity,
     "cost": cost,
     "curve": curve,
     "delivery": delivery,
@@ -62,6 +64,8 @@ def main(argv: list[str] | None = None) -> int:
     verbs["delivery"].add_argument("--room", type=float)
     verbs["monitor"].add_argument("--streams", type=int)
     verbs["refits"].add_argument("--refits", type=int)
+    verbs["continuity"].add_argument("--retrainings", type=int)
+    verbs["continuity"].add_argument("--base", choices=["logistic", "boosted"])
     verbs["cost"].add_argument("--rows", type=int)
     verbs["curve"].add_argument("--seeds", type=int)
     verbs["scale"].add_argument("--rows", type=int)

@@ -10,7 +10,7 @@ from fairpatch.cli.options import Json, Signer, SigningKey
 from fairpatch.cli.say import refuse, say, say_json
 
 if TYPE_CHECKING:
-    from fairpatch.life.ledger import Entry, InForce
+    from fairpatch.life.ledger import Entry, OnDay
 
 
 def run(
@@ -70,7 +70,7 @@ def _table(entries: "list[Entry]") -> str:
     return Table("The life of a model", header, rows).text()
 
 
-def _in_force_data(found: "InForce") -> dict[str, Any]:
+def _in_force_data(found: "OnDay") -> dict[str, Any]:
     return {
         "day": found.day,
         "patch": found.patch,
@@ -78,7 +78,7 @@ def _in_force_data(found: "InForce") -> dict[str, Any]:
     }
 
 
-def _in_force(found: "InForce") -> str:
+def _in_force(found: "OnDay") -> str:
     """Which patch, what was promised, who signed, whether it held."""
     if found.patch is None:
         return f"{found.day}: no patch was in use, by the ledger"

@@ -1,12 +1,13 @@
 """Print a patch as SQL for DuckDB, Spark, Postgres, BigQuery, Snowflake or Trino."""
 
+from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
 from fairpatch.cli.options import PatchFile, Reasons, Score
-from fairpatch.cli.run_folder import patch_path, score_of
-from fairpatch.cli.say import say_code
+from fairpatch.cli.run_folder import checked, options_of, patch_path, score_of
+from fairpatch.cli.say import refuse, say_code
 
 
 def run(
@@ -19,12 +20,18 @@ def run(
     check: Annotated[
         bool, typer.Option("--check", help="the query that tells whether the scores are alike")
     ] = False,
+    test: Annotated[
+        bool, typer.Option("--test", help="rows where a promise is broken, a test for dbt")
+    ] = False,
 ) -> None:
-    """A SELECT to put into a batch job; with --check the one to run before it."""
+    """A SELECT to put into a batch job; with --check the one before it, with --test after it."""
     from fairpatch.engines.sql import Dialect, check_sql, sql
     from fairpatch.patch import load
 
     found = load(patch_path(patch))
+    if test:
+        say_code(_test(patch, table, dialect))
+        return
     if check:
         column = score_of(patch, score)
         say_code(check_sql(found, column, table=table, dialect=cast(Dialect, dialect)) + ";")
@@ -40,3 +47,30 @@ def run(
         )
         + ";"
     )
+
+
+def _test(folder: Path, table: str, dialect: str) -> str:
+    """The run's promises, asked of a table that the patch was applied to."""
+    from fairpatch.choose.target import Target
+    from fairpatch.engines.promise_sql import promise_sql
+    from fairpatch.engines.sql import Dialect
+    from fairpatch.patch import load
+    from fairpatch.patch.strict import read_strictly
+
+    if not folder.is_dir():
+        refuse("--test needs a run's folder: a patch file does not say what was promised")
+    options = options_of(folder)
+    review = read_strictly(checked(folder, "review.json")[0], "a review", 20_000_000)
+    groups = max((len(own["rows"]) for own in review["groups"].values()), default=2)
+    # dbt's own references stay as they are
+    name = "fairpatch_table" if "{{" in table else table
+    text = promise_sql(
+        Target(**options.target.model_dump()), load(patch_path(folder)).decision,
+        sensitive=options.sensitive, label=options.label, table=name,
+        dialect=cast(Dialect, dialect), groups=max(groups, 2),
+    )  # fmt: skip
+    quoted = [f'"{name}"', f"`{name}`", name]
+    if name != table:
+        for form in quoted:
+            text = text.replace(form, table)
+    return text

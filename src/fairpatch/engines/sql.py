@@ -33,7 +33,7 @@ def sql(
     unbound = _unbound(patch, score, table, keep)
     applied = apply(patch, unbound, score, with_score=with_score, with_reason=with_reason)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]
-    text = _text(applied.select(*wanted), dialect)
+    text = as_text(applied.select(*wanted), dialect)
     lost = [n for n in (*keep, score, *(c.name for c in patch.columns)) if not _named(n, text)]
     if lost:
         raise ValueError(
@@ -54,7 +54,7 @@ def check_sql(
     if patch.fingerprint is None:
         raise ValueError("this patch has no fingerprint: it was learned by an older fairpatch")
     found = figures(patch.fingerprint, _unbound(patch, score, table), score)
-    return _text(with_verdict(patch.fingerprint, found), dialect)
+    return as_text(with_verdict(patch.fingerprint, found), dialect)
 
 
 def _unbound(patch: Patch, score: str, table: str, keep: tuple[str, ...] = ()) -> Any:
@@ -62,12 +62,18 @@ def _unbound(patch: Patch, score: str, table: str, keep: tuple[str, ...] = ()) -
     types: dict[str, str] = dict.fromkeys(keep, "string")
     types |= {column.name: _type(patch, column) for column in patch.columns}
     types[score] = NUMBER
-    *place, name = table.split(".")  # schema.people, catalog.schema.people
-    where = dict(zip(("database", "catalog"), reversed(place), strict=False))
+    name, where = place_of(table)
     return need("ibis", extra="sql").table(types, name=name, **where)
 
 
-def _text(table: Any, dialect: str) -> str:
+def place_of(table: str) -> tuple[str, dict[str, str]]:
+    """A table's name, and where it lies: schema.people, catalog.schema.people."""
+    *place, name = table.split(".")
+    return name, dict(zip(("database", "catalog"), reversed(place), strict=False))
+
+
+def as_text(table: Any, dialect: str) -> str:
+    """An Ibis expression as a dialect's text, fractions as doubles."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
     ibis = need("ibis", extra="sql")

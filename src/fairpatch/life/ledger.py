@@ -67,7 +67,7 @@ class Entry(Part):
 
 
 @dataclass(frozen=True)
-class InForce:
+class OnDay:
     """Which patch decided on a day, and what was known of it."""
 
     day: str
@@ -184,7 +184,7 @@ class Ledger:
             "was dropped or put in. Take it from a backup"
         )
 
-    def in_force(self, day: str) -> InForce:
+    def in_force(self, day: str) -> OnDay:
         """Which patch decided on a day: the one applied last by then and not retired since."""
         _day(day)
         found, all_ = None, self.entries()
@@ -195,7 +195,7 @@ class Ledger:
                 found = entry.patch
             elif entry.event == "retired" and entry.patch == found:
                 found = None
-        return InForce(day, found, tuple(e for e in all_ if e.patch == found))
+        return OnDay(day, found, tuple(e for e in all_ if e.patch == found))
 
     def changes_since_first(self) -> float | None:
         """At most so large a share of decisions differs from the first validated model's.
