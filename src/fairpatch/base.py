@@ -190,7 +190,7 @@ class BaseModel:
             )
         score = nw.col(self.score_column).cast(nw.Float64)
         # Engines order NaN above every number, so that NaN > t would be an approval.
-        known = ~score.is_null() & (score >= 0.0) & (score <= 1.0)
+        known = (score >= 0.0) & (score <= 1.0)
         return nw.when(known).then(score > self.cutoff)
 
     def _probabilities(self, X: Any) -> Floats:

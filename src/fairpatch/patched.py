@@ -131,11 +131,14 @@ class PatchedModel:
         """Columns that f or the patch reads."""
         return [*(self.base.columns or ()), *(c.name for c in self.patch.columns)]
 
-    def count(self, X: Any, y: Any = None, *, sensitive_features: Any) -> Counts:
+    def count(
+        self, X: Any, y: Any = None, *, sensitive_features: Any, decided: str | None = None
+    ) -> Counts:
         """Decisions before and after, by group and label; a table in an engine is counted there.
 
         For a table in an engine, y and sensitive_features are names of its columns. Labels and S
-        may have gaps, and there may be no labels yet.
+        may have gaps, and there may be no labels yet. ``decided`` names a column of decisions that
+        were made already: those are counted, and the patch is not worked out again.
         """
         if not is_engine_table(X):
             given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
@@ -143,14 +146,23 @@ class PatchedModel:
             known = given.y is not None
             return Counts.from_arrays(
                 decision=f_logit > 0,
-                new_decision=self.patch.decide(given.X, f_logit),
+                new_decision=self.patch.decide(given.X, f_logit)
+                if decided is None
+                else self._made(X, decided),
                 y=labels_with_gaps(given.y, self.classes, self.patch.decision) if known else None,
                 sensitive_features=given.sensitive,
                 sample_weight=given.weight,
             )
         names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
-        (counts,) = count_table(X, [self.patch], self.base, y=y, sensitive_features=names)
+        (counts,) = count_table(
+            X, [self.patch], self.base, y=y, sensitive_features=names, decided=decided
+        )
         return counts
+
+    def _made(self, X: Any, decided: str) -> Bools:
+        """Decisions of a column, as favourable ones."""
+        made = nw.from_native(X, eager_only=True)[decided].cast(nw.Boolean).to_numpy()
+        return np.asarray(made == bool(self.patch.decision.favourable))
 
     def certify(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, f_trained_on: Any = None,

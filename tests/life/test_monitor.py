@@ -141,3 +141,30 @@ def test_periods_have_names_that_sort(patched):
     with pytest.raises(ValueError, match="no period of this patch"):
         watch([period], TARGET, patch="1")
     assert watch([period], TARGET, patch="0").word == "open"
+
+
+def test_decisions_that_were_made_are_counted_and_tried(patched, tmp_path):
+    rows = month(13)
+    applied = patched.apply(rows)
+    one, two, three = (History(tmp_path / name) for name in ("a.jsonl", "b.jsonl", "c.jsonl"))
+    look(patched, one, rows, "2026-01")
+    for history, table in ((two, applied), (three, duckdb.connect().from_df(applied))):
+        found = look(patched, history, table, "2026-01", decided="fairpatch_decision")
+        assert found.last.counts == next(iter(one)).counts
+        assert not found.last.findings
+    other = applied.assign(fairpatch_decision=applied["score"] > 0.5)
+    found = look(patched, one, other, "2026-02", decided="fairpatch_decision")
+    assert found.last.shown["changed"]["value"] == 0
+    assert "not this patch's" in str(found)
+    assert found.unlike
+
+
+def test_a_label_that_nobody_knows_is_refused_in_an_engine(patched, tmp_path):
+    rows = month(14)
+    rows["y"] = rows["y"].astype(float)
+    rows.loc[rows.index[:5], "y"] = 2.0
+    with pytest.raises(ValueError, match="y has the value 2; fit has seen 0 and 1"):
+        look(patched, History(tmp_path / "h.jsonl"), duckdb.connect().from_df(rows), "2026-01")
+    rows.loc[rows.index[:5], "y"] = np.nan
+    found = look(patched, History(tmp_path / "h.jsonl"), duckdb.connect().from_df(rows), "2026-01")
+    assert found.last.counts.n.sum((0, 2, 3))[2] == 5

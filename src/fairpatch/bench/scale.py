@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,9 +24,14 @@ from fairpatch.data.engine_splits import EngineSplits, count_table
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.engines.partitions import apply_files
+from fairpatch.engines.sample import sample_files
+from fairpatch.life import History, monitor
+from fairpatch.life.monitor import COMPARED
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.show import Table
 from fairpatch.patch import Patch, load, save
+from fairpatch.patch.apply import DECISION
+from fairpatch.patched import PatchedModel
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8)
 BARE = (
@@ -67,6 +73,12 @@ def run(
         _alone(_spark_counts, str(_data(out, middle)), str(patch), "")["result"]
         == _alone(_duckdb_counts, str(_data(out, middle)), str(patch), "")["result"]
     )
+    decided = out / f"decided-{sizes[-1]}"
+    if not decided.exists():
+        read = need("duckdb", extra="cli").connect().read_parquet
+        files = sorted(_data(out, sizes[-1]).glob("*.parquet"))
+        apply_files(load(patch), files, decided, "score", read=read)
+    found["monitor"] = _alone(_monitored, str(decided), str(patch), str(repeats))["result"]
     found["fit"] = _alone(_whole_fit, str(_data(out, sizes[-1])), str(patch), "")
     return found
 
@@ -203,6 +215,26 @@ def _on_duckdb(data: str, patch: str, repeats: str) -> dict[str, float]:
     )
 
 
+def _monitored(data: str, patch: str, repeats: str) -> dict[str, float]:
+    """A month of decisions as they were made: counted, tried, noted and judged."""
+    own = load(patch)
+    g, target = PatchedModel(BaseModel("score"), own), Target(p_rule=0.75)
+    read = [*(c.name for c in own.columns), "score", "group", "y", DECISION]
+    bare = f'SELECT "group", y, score > 0.5 AS f, {DECISION}, count(*) FROM people GROUP BY ALL'  # noqa: S608
+
+    def look() -> None:
+        table = _duckdb(data)
+        with tempfile.TemporaryDirectory() as scratch:
+            monitor(
+                g, table, "y", sensitive_features=["group"], target=target, period="2026-01",
+                history=History(Path(scratch) / "history.jsonl"), decided=DECISION,
+                compare_with=sample_files(sorted(Path(data).glob("*.parquet")), read, COMPARED),
+            )  # fmt: skip
+
+    people = _people(data)
+    return _best(lambda: people.execute(bare).fetchall(), look, repeats)
+
+
 def _on_spark(data: str, patch: str, repeats: str) -> dict[str, float]:
     own = load(patch)
     session = _spark()
@@ -293,6 +325,12 @@ def show(result: dict[str, Any]) -> str:
         f"numpy's on the smallest table: {result['same_as_numpy']}."
     ]
     tables.append(Table("The patch against the bare engine", header, ratios, notes))
+    month = result["monitor"]
+    cells = [f"{month['bare']:.2f}", f"{month['patched']:.2f}"]
+    cells.append(f"{month['patched'] / month['bare']:.2f}")
+    rows = [[f"{int(result['rows'][-1]):,}", *cells]]
+    header = ["rows", "bare scan, s", "monitor, s", "ratio"]
+    tables.append(Table("A month of decisions that were made", header, rows))
     fit = result["fit"]["result"]
     limit = 3 * fit["scan"] + fit["train"]
     tables.append(

@@ -129,15 +129,26 @@ def with_labels(data: str, labels: str, key: str, label: str) -> Any:
     )
 
 
-def sample_of(table: Any, most: int) -> Any:
-    """At most so many rows of a DuckDB relation, from all over it; other tables as they are."""
+def sample_of(source: str, table: Any, columns: list[str], most: int) -> Any:
+    """Some rows of a large table, from all over it; the table itself where it is small."""
+    from fairpatch.engines.sample import sample_files
+
+    names = files(source)
+    if not all(name.endswith((".parquet", ".pq")) for name in names):
+        return _sampled(table, most)
+    found = sample_files(names, columns, most)
+    return table if found is None else found
+
+
+def _sampled(table: Any, most: int) -> Any:
+    """Of a DuckDB relation, blocks drawn at random; a database's own table as it is."""
     if not hasattr(table, "query"):
         return table
     ((rows,),) = table.aggregate("count(*)").fetchall()
     if rows <= most:
         return table
-    share = 100 * most / rows
-    return table.query("whole", f"SELECT * FROM whole USING SAMPLE {share:.6f}% (system, 1)")  # noqa: S608
+    share = f"{100 * most / rows:.6f}% (system, 1)"
+    return table.query("whole", f"SELECT * FROM whole USING SAMPLE {share}")  # noqa: S608
 
 
 def index_columns(source: str) -> list[str]:

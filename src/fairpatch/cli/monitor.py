@@ -30,10 +30,9 @@ from fairpatch.cli.verdicts import leave, tell
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
+    from fairpatch.patched import PatchedModel
 
 IN_A_NAME = re.compile(r"(?<!\d)(20\d{2})[-_]?(0[1-9]|1[0-2]|Q[1-4]|W\d{2})(?!\d)")
-COMPARED = 1_000_000
-"""Rows of a large table that are compared with those of the fit."""
 
 
 def run(
@@ -95,10 +94,11 @@ def run(
             target=target,
             period=when,
             history=history,
+            decided=_decided(table),
             labels="sample" if sample else "all",
             replace=replace,
             before=earlier,
-            compare_with=_some(table) if in_engine else None,
+            compare_with=_some(data, table, g, options) if in_engine else None,
             show_small_counts=show_small_counts,
         )
         record(
@@ -142,13 +142,26 @@ def _counted(g: Any, options: "Config", data: str) -> Any:
     return g.count(own, options.label, sensitive_features=options.sensitive)
 
 
-def _some(table: Any) -> Any:
-    """At most a million rows of a table, from all over it."""
-    import narwhals as nw
+def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
+    """Some rows of a large table with all that is compared with the fit's."""
+    from fairpatch.life.monitor import COMPARED
+    from fairpatch.patch.apply import DECISION
 
-    return tables.sample_of(table, COMPARED) if isinstance(
-        nw.from_native(table, pass_through=True), nw.LazyFrame
-    ) else None  # fmt: skip
+    decision = options.decision
+    wanted = (*(c.name for c in g.patch.columns), options.score, options.label, *options.sensitive,
+              DECISION, decision.weight, decision.key)  # fmt: skip
+    own = [name for name in dict.fromkeys(wanted) if name is not None and name in table.columns]
+    return tables.sample_of(data, table, own, COMPARED)
+
+
+def _decided(table: Any) -> str | None:
+    """The column of decisions that were made, where the table has it."""
+    from fairpatch.patch.apply import DECISION
+
+    if DECISION not in table.columns:
+        return None
+    note(f"the decisions are those of column {DECISION!r}: they are counted as they were made")
+    return DECISION
 
 
 def _period_of(data: str) -> str:

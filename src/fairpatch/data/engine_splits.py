@@ -10,9 +10,9 @@ counts of all patches that certification asks about; a sample of those people, t
 looks as if it knew them. Nothing else leaves the engine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import narwhals as nw
@@ -26,7 +26,7 @@ from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
-from fairpatch.measure.labels import label_expr
+from fairpatch.measure.labels import known_label, label_expr
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.expressions import favour_expr
@@ -288,28 +288,44 @@ def count_table(
     *,
     y: str | None,
     sensitive_features: Sequence[str],
+    decided: str | None = None,
 ) -> list[Counts]:
-    """Counts of f's and every patch's decisions over a whole table, by one GROUP BY."""
-    label = None if y is None else label_expr(table, y, base.decision)[1]
-    return _count(table, patches, base, label, sensitive_features)
+    """Counts of f's and every patch's decisions over a whole table, by one GROUP BY.
+
+    ``decided`` names a column of decisions that were made already: then no patch is worked out.
+    """
+    label, label_of, decision = y, None, base.decision
+    if y is not None and decision.negative is None:
+        expression = label_expr(table, y, decision)[1]
+        return _count(table, patches, base, expression, sensitive_features)
+    if y is not None:
+        label_of = partial(known_label, decision=decision)
+    made = None if decided is None else nw.col(decided).cast(nw.Boolean)
+    if made is not None and not decision.favourable:
+        made = ~made
+    return _count(table, patches, base, label, sensitive_features, label_of, made)
 
 
 def _count(
     table: Any,
     patches: Sequence[Patch],
     base: BaseModel,
-    label: nw.Expr | None,
+    label: str | nw.Expr | None,
     features: Sequence[str],
+    label_of: Callable[[Value], int | None] | None = None,
+    made: nw.Expr | None = None,
 ) -> list[Counts]:
     if base.score_column is None:
         raise TypeError("f must be a score column of the table: see fairpatch.engines.scoring")
+    score = base.score_column
     return Counts.from_frame_each(
         table,
         decision=base.favour_expr(),
-        new_decisions=[favour_expr(patch, base.score_column) for patch in patches],
+        new_decisions=[favour_expr(p, score) for p in patches] if made is None else [made],
         sensitive_features=features,
         y=label,
         sample_weight=base.decision.weight,
+        label_of=label_of,
     )
 
 

@@ -11,8 +11,14 @@ from fairpatch.measure.counts import UNKNOWN, Counts
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import changed_rate
 from fairpatch.measure.reviewed import outcome, reviewed
+from fairpatch.patch.compare import Comparison, Finding, Word
 from fairpatch.patched import PatchedModel
 from fairpatch.report.identity import patch_hash
+
+COMPARED = 50_000
+"""Rows of a large table that are enough to compare with those of the fit."""
+NOISE, MUCH = 0.0, 0.01
+"""Decisions that are another patch's: noticed, and refused beyond this share."""
 
 
 def monitor(
@@ -24,6 +30,7 @@ def monitor(
     target: Target,
     period: str,
     history: History,
+    decided: str | None = None,
     labels: Literal["all", "sample"] = "all",
     replace: bool = False,
     before: Counts | None = None,
@@ -43,6 +50,9 @@ def monitor(
         2026-11; or a year, quarter, week or day.
     history : History
         The file of counts. Nobody's row is in it, but small counts are: keep it as you keep S.
+    decided : str, optional
+        A column of the decisions that were made, as ``apply`` writes it: they are counted, the
+        patch is not worked out again, and whether they are its decisions is tried on some rows.
     labels : {"all", "sample"}
         Whether labels come for everybody, or for a random sample among people decided alike.
     replace : bool
@@ -55,9 +65,11 @@ def monitor(
         Show figures behind which are fewer than ten people.
     """
     period_name(period)
-    counts = model.count(X, y, sensitive_features=sensitive_features)
+    counts = model.count(X, y, sensitive_features=sensitive_features, decided=decided)
     rows = X if compare_with is None else compare_with
     found = model.compare(model.features(rows, y, sensitive_features))
+    if decided is not None:
+        found += _own_decisions(model, rows, decided, sensitive_features)
     own = Period.of(
         counts,
         period=period,
@@ -73,6 +85,22 @@ def monitor(
     )
     history.append(own)
     return watch(history, target, patch=own.patch, before=before)
+
+
+def _own_decisions(model: PatchedModel, rows: Any, decided: str, sensitive: Any) -> Comparison:
+    """Whether decisions that were made are this patch's."""
+    made, own = (
+        model.count(rows, sensitive_features=sensitive, decided=name).n.sum((0, 1))
+        for name in (decided, None)
+    )
+    people = int(own.sum())
+    # by decisions before and after: who was decided otherwise is in another cell
+    apart = float(abs(made - own).sum()) / 2 / max(people, 1)
+    if apart <= NOISE:
+        return Comparison(people, ())
+    text = f"at least {apart:.1%} of the decisions in {decided!r} are not this patch's"
+    word: Word = "refuse" if apart > MUCH else "notice"
+    return Comparison(people, (Finding(word, "decision", "decision", apart, text),))
 
 
 def shown(counts: Counts, target: Target, *, show_small: bool = False) -> dict[str, Any]:

@@ -4,7 +4,7 @@ An array in memory fills it, and so does one GROUP BY in an engine over 10^10 ro
 add up to the counts of the whole (METHOD section 5).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -135,12 +135,19 @@ class Counts:
         sensitive_features: Sequence[str],
         y: str | nw.Expr | None = None,
         sample_weight: str | None = None,
+        label_of: Callable[[Value], int | None] | None = None,
     ) -> list[Self]:
-        """The same for several g at once: one GROUP BY of all their decisions, one scan."""
+        """The same for several g at once: one GROUP BY of all their decisions, one scan.
+
+        ``label_of`` makes 0, 1 or None of a label as it stands in the table: the engine then groups
+        by the labels themselves, and need not be asked for them first.
+        """
         features = tuple(sensitive_features)
         each = {f"g{i}": g for i, g in enumerate(new_decisions)}
         given = {"f": decision, **each, **({} if y is None else {"y": y})}
         rows = list(_group_by(frame, features, given, sample_weight))
+        if label_of is not None and y is not None:
+            rows = [{**row, f"{_OWN}y": label_of(plain(row[f"{_OWN}y"]))} for row in rows]
         return [
             cls._from_rows(features, ({**row, f"{_OWN}g": row[f"{_OWN}{g}"]} for row in rows))
             for g in each

@@ -79,6 +79,24 @@ def labels_with_gaps(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) 
     return found
 
 
+def known_label(value: Value, decision: Decision) -> int | None:
+    """1 for the favourable label, 0 for the other, None for a gap; another one is refused.
+
+    >>> [known_label(v, Decision(positive="paid", negative="lost")) for v in ("paid", "lost", None)]
+    [1, 0, None]
+    """
+    if value is None or value == "":
+        return None
+    names = {text_of(plain(decision.negative)): 0, text_of(plain(decision.positive)): 1}
+    found = names.get(text_of(value))
+    if found is None:
+        raise ValueError(
+            f"y has the value {value!r}; fit has seen {decision.negative!r} and "
+            f"{decision.positive!r}. Give labels as in fit; one that has not come yet is missing"
+        )
+    return found if decision.favourable else 1 - found
+
+
 def positive_labels(y: Any, decision: Decision) -> tuple[tuple[Value, Value], NDArray[Any]]:
     """The classes, the positive one last; and 1 for it, 0 for the other, None for a gap."""
     values, code = factorize(np.asarray(_array(y)))
