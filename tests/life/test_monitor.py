@@ -168,3 +168,17 @@ def test_a_label_that_nobody_knows_is_refused_in_an_engine(patched, tmp_path):
     rows.loc[rows.index[:5], "y"] = np.nan
     found = look(patched, History(tmp_path / "h.jsonl"), duckdb.connect().from_df(rows), "2026-01")
     assert found.last.counts.n.sum((0, 2, 3))[2] == 5
+
+
+def test_earlier_people_let_the_first_month_count_and_are_kept(patched, tmp_path):
+    history = History(tmp_path / "history.jsonl")
+    past = patched.count(month(15, 6_000), "y", sensitive_features=["group"])
+    bad = month(16, 4_000)
+    bad.loc[bad["group"] == "b", "score"] *= 0.4
+    assert look(patched, history, bad, "2026-01", before=past).word == "broken"
+    found = look(patched, history, month(17), "2026-02")
+    assert found.promises[0].broken_in == "2026-01"
+    assert [p.period for p in found.periods] == ["2026-01", "2026-02"]
+    with pytest.raises(ValueError, match="said before the first"):
+        look(patched, history, month(18), "2026-03", before=past)
+    assert "2026-02" in history_page(history, TARGET)

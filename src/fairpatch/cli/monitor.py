@@ -47,7 +47,8 @@ def run(
         bool, typer.Option("--sample", help="labels come for a random sample only")
     ] = False,
     before: Annotated[
-        str | None, typer.Option(help="earlier people with labels: the first period counts then")
+        str | None,
+        typer.Option(help="with the first period: earlier people, so that it counts already"),
     ] = None,
     replace: Annotated[bool, typer.Option(help="correct a period that is there")] = False,
     score: Score = None,
@@ -81,7 +82,7 @@ def run(
     g = patched_model(options, patch)
     earlier = None if before is None else _counted(g, options, before)
     if data is None:
-        found = watch(history, target, patch=patch_hash(patch), before=earlier)
+        found = watch(history, target, patch=patch_hash(patch))
     else:
         when = period or _period_of(data)
         table, has_labels = _people(options, data, labels, join)

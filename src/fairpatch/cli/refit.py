@@ -30,6 +30,7 @@ from fairpatch.cli.write_run import write_run
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.life.refit import Option, Refit
+    from fairpatch.measure.estimate import Estimate
 
 
 def run(
@@ -91,11 +92,17 @@ def run(
     _write(found, chosen, now, folder, out)
     record(
         out, life, "refitted", key=key, signer=name, **facts_of(out), way=chosen.way,
-        after=str(folder), churn=chosen.churn.value, f_churn=found.f_churn.value,
+        after=str(folder), churn=_at_most(chosen.churn), f_churn=_at_most(found.f_churn),
     )  # fmt: skip
     say(f"wrote {out} ({chosen.way}): read {out / 'review.html'}")
     word = chosen.certificate.word
     sys.exit({"certified": MET, "refuted": REFUTED, "missed": NOT_MET}.get(word, MET))
+
+
+def _at_most(share: "Estimate") -> float | None:
+    """A share, or as much of it as may be told, upwards."""
+    found = share.value if share.within is None else share.within[1]
+    return None if found is None else round(found, 4)
 
 
 def _learning(options: "Config") -> dict[str, Any]:

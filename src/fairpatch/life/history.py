@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from fairpatch.life.period import Period
+from fairpatch.measure.counts import Counts
 from fairpatch.patch.appended import append_line, lines_of
 from fairpatch.patch.strict import loads_strictly
 
@@ -29,6 +30,11 @@ class History:
         def line_after(lines: list[bytes]) -> bytes:
             earlier = [_read(line, self.path) for line in lines]
             same = [p for p in earlier if _key(p) == _key(period)]
+            if period.before and any(p.patch == period.patch for p in earlier):
+                raise ValueError(
+                    f"{self.path} has periods of this patch already: what to look at is said "
+                    "before the first of them, or not at all"
+                )
             if same and not period.replaces and (same[-1].labelled or not period.labelled):
                 raise ValueError(
                     f"period {period.period} of this patch is in {self.path} already; a look at "
@@ -45,20 +51,24 @@ class History:
         """The periods of a patch as they came, each once; or as their labels came."""
         found: dict[str, Period] = {}
         for period in self:
-            if period.patch != patch or (labelled and not period.labelled):
+            if period.patch != patch or period.before or (labelled and not period.labelled):
                 continue
             if period.period not in found or period.replaces:
                 found[period.period] = period
         return list(found.values())
 
+    def before(self, patch: str) -> Counts | None:
+        """Counts of earlier people, where there are any."""
+        return next((p.counts for p in self if p.patch == patch and p.before), None)
+
     @property
     def names(self) -> list[str]:
         """Every period that is there, in order of time."""
-        return sorted({period.period for period in self})
+        return sorted({period.period for period in self if not period.before})
 
 
-def _key(period: Period) -> tuple[str, str]:
-    return period.patch, period.period
+def _key(period: Period) -> tuple[str, str, bool]:
+    return period.patch, period.period, period.before
 
 
 def _read(line: bytes, path: Path) -> Period:

@@ -73,14 +73,14 @@ def history_page(
 ) -> str:
     """Every promise over all periods that the history has; small counts are not told."""
     periods = history.names
-    patches = list(dict.fromkeys(p.patch for p in history))
+    patches = list(dict.fromkeys(p.patch for p in history if not p.before))
     if not patches:
         raise ValueError("the history is empty: there is nothing to draw")
     each = {patch: watch(history, target, patch=patch) for patch in patches}
     if watched is not None:
         each[watched.last.patch] = watched
     now = watched or each[patches[-1]]
-    shown = {(p.patch, p.period): p for p in history}
+    shown = {(p.patch, p.period): p for p in history if not p.before}
     charts = [
         _chart(i, promise, each, periods, shown, entries) for i, promise in enumerate(now.promises)
     ]

@@ -210,7 +210,8 @@ class Ledger:
                 continue
             own = [e for e in entries if e.patch == entry.patch]
             name = "change_rate" if last is None else "churn"
-            step = next((e.facts[name] for e in reversed(own) if name in e.facts), None)
+            known = [e.facts.get(name) for e in reversed(own)]
+            step = next((x for x in known if isinstance(x, int | float)), None)
             if step is None:
                 return None
             total, last = total + float(step), entry.patch

@@ -58,7 +58,8 @@ def monitor(
     replace : bool
         Whether this corrects a period that is there.
     before : Counts, optional
-        Earlier people, such as those who certified the patch.
+        Earlier people, such as those who certified the patch: they tell what to look at, so that
+        the first period counts already. Given with it, and kept in the history.
     compare_with : rows of X, optional
         Fewer rows to compare with those of the fit, where X is very large.
     show_small_counts : bool
@@ -70,11 +71,16 @@ def monitor(
     found = model.compare(model.features(rows, y, sensitive_features))
     if decided is not None:
         found += _own_decisions(model, rows, decided, sensitive_features)
+    about: dict[str, Any] = {
+        "period": period,
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "patch": patch_hash(model.patch),
+    }
+    if before is not None:
+        history.append(Period.of(before, **about, before=True))
     own = Period.of(
         counts,
-        period=period,
-        at=datetime.now(UTC).isoformat(timespec="seconds"),
-        patch=patch_hash(model.patch),
+        **about,
         labels=labels,
         findings=tuple(
             Found(word=f.word, what=f.what, figure=f.figure, value=f.value, text=f.text)
@@ -84,7 +90,7 @@ def monitor(
         shown=shown(counts, target, show_small=show_small_counts),
     )
     history.append(own)
-    return watch(history, target, patch=own.patch, before=before)
+    return watch(history, target, patch=own.patch)
 
 
 def _own_decisions(model: PatchedModel, rows: Any, decided: str, sensitive: Any) -> Comparison:

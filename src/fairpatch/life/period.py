@@ -54,6 +54,9 @@ class Period(Part):
         "all", description="whether labels come for everybody in time, or for a random sample"
     )
     findings: tuple[Found, ...] = ()
+    before: bool = Field(
+        False, description="whether these are earlier people, who tell what to look at"
+    )
     replaces: bool = Field(False, description="whether it corrects what was there before")
     shown: dict[str, Any] = Field(
         default_factory=dict, description="figures of the period as they may be told"

@@ -21,9 +21,10 @@ from fairpatch.choose.target import Target
 from fairpatch.commod import Commod
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import FreshRows, count_rows
-from fairpatch.measure.changes import change_rate
-from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.estimate import FEW_BEHIND, Estimate
+from fairpatch.measure.floor import MIN_PEOPLE, too_few
+from fairpatch.measure.rates import changed_rate, share
+from fairpatch.measure.reviewed import reviewed
 from fairpatch.measure.show import Table
 from fairpatch.patch import Patch
 from fairpatch.patch.probe import with_probe
@@ -50,7 +51,8 @@ class Option:
     @property
     def within(self) -> bool:
         """Whether it keeps the budget for churn, as far as these people tell."""
-        return self.max_churn is None or (self.churn.value or 0.0) <= self.max_churn
+        ends = self.churn.ends or (0.0, 0.0)
+        return self.max_churn is None or ends[0] <= self.max_churn
 
     @property
     def good(self) -> bool:
@@ -178,7 +180,7 @@ def refit(
             way,
             model,
             judged_by.get(way) or certify(counts, target),
-            change_rate(counts),
+            reviewed(counts, target.metrics).rate(changed_rate()),
             churn(fresh, model.patch.decide(fresh.X, fresh.f).astype(np.int64)),
             target.max_churn,
         )
@@ -197,13 +199,21 @@ def churn(rows: Rows, decided: Ints) -> Estimate:
 def _differ(one: Ints, two: Ints) -> Estimate:
     if not len(one):
         return Estimate.undefined("nobody's decision of yesterday is known")
-    everybody = np.zeros(len(one), np.int64)
-    return change_rate(
-        Counts.from_arrays(decision=one, new_decision=two, sensitive_features=everybody)
-    )
+    apart = int((one != two).sum())
+    if too_few(apart) or too_few(len(one) - apart):
+        return Estimate(None, reason=FEW_BEHIND, within=_about(apart, len(one)))
+    return share(apart, len(one), "nobody")
+
+
+def _about(k: int, n: int) -> tuple[float, float]:
+    """What may be told of few: fewer than ten, or all but that."""
+    few = min(1.0, (MIN_PEOPLE - 1) / n)
+    return (0.0, few) if k < MIN_PEOPLE else (1 - few, 1.0)
 
 
 def _percent(found: Estimate) -> str:
+    if found.within is not None:
+        return f"{found.within[0]:.1%} to {found.within[1]:.1%}"
     return "not known" if found.value is None else f"{found.value:.1%}"
 
 

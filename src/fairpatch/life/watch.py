@@ -136,18 +136,13 @@ def watch(
     target: Target,
     *,
     patch: str,
-    before: Counts | None = None,
 ) -> Watch:
-    """Judge every promise on the periods of a patch.
-
-    ``before`` are counts of earlier people, such as those who certified it: they tell what to look
-    at, so that the first period counts already.
-    """
+    """Judge every promise on the periods of a patch."""
     own = history if isinstance(history, History) else _Periods(list(history))
     periods = own.of(patch)
     if not periods:
         raise ValueError("there is no period of this patch yet: count one first")
-    features = periods[-1].features
+    features, before = periods[-1].features, own.before(patch)
     promises = [
         _promise(own, patch, target, requirement, feature, before)
         for requirement in target.requirements
@@ -205,9 +200,14 @@ class _Periods:
 
     all: list[Period]
 
+    def before(self, patch: str) -> Counts | None:
+        """As a history has it."""
+        return next((p.counts for p in self.all if p.patch == patch and p.before), None)
+
     def of(self, patch: str, *, labelled: bool = False) -> list[Period]:
         """As a history has it."""
-        return [p for p in self.all if p.patch == patch and (p.labelled or not labelled)]
+        own = [p for p in self.all if p.patch == patch and not p.before]
+        return [p for p in own if p.labelled or not labelled]
 
 
 def _digits(values: Floats) -> float | None:
