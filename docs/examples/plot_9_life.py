@@ -30,7 +30,7 @@ population = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": 
 numbers = ["num_0", "num_1", "num_2", "num_3", "num_4"]
 
 
-def people(seed, n=4_000):
+def people(seed, n=3_000):
     frame = population.sample(n, seed=seed).to_pandas().drop(columns=["id", "score"])
     return frame.fillna({name: frame[name].median() for name in numbers})
 
@@ -46,7 +46,7 @@ def scored(rows, models):
 models = {"score_1": trained(people(1))}
 promised = Target(p_rule=0.75, equal_opportunity_difference=0.2, room=1)
 first = Commod("score_1", target=promised).fit(
-    scored(people(2, 12_000), models), "y", sensitive_features=["group"]
+    scored(people(2, 6_000), models), "y", sensitive_features=["group"]
 )
 print(first.certificate_)
 
@@ -71,7 +71,7 @@ for t, month in enumerate(months):
         name = f"score_{1 + t // 8}"
         models[name] = trained(pd.concat([kept[m] for m in months[t - 8 : t]])[[*numbers, "y"]])
         found = refit(
-            g, name, scored(people(50 + t, 12_000), models), "y", sensitive_features=["group"],
+            g, name, scored(people(50 + t, 6_000), models), "y", sensitive_features=["group"],
             target=promised, exclude=[*models],
         )  # fmt: skip
         print(month, found, sep="\n")

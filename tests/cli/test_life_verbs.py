@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from fairpatch.cli import main
 from fairpatch.datasets import Population
+from fairpatch.life import Ledger
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
 
@@ -112,10 +113,8 @@ def test_a_refit_goes_on_where_the_old_run_was(place):
 
 
 def test_anothers_life_is_refused(place, tmp_path):
-    verb("fit", "--data", place / "train.parquet", "--label", "y", "--score", "score",
-         "--sensitive", "group", "--ignore", "id", "--ignore", "new_score", "--p-rule", "0.7",
-         "--out", tmp_path / "other")  # fmt: skip
-    told = verb("certify", tmp_path / "other", "--data", place / "retrain.parquet",
-                "--life", place / "life", code=2)  # fmt: skip
+    Ledger(tmp_path / "life" / "ledger.jsonl").append("fitted", "a" * 64)
+    told = verb("certify", place / "run", "--data", place / "retrain.parquet",
+                "--life", tmp_path / "life", code=2)  # fmt: skip
     assert "the life of another model" in told
-    assert not (tmp_path / "life").exists()  # nobody asked for one
+    assert len(Ledger(tmp_path / "life" / "ledger.jsonl").entries()) == 1

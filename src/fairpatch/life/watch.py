@@ -1,6 +1,7 @@
 """What the periods so far say of every promise: from counts alone, and however often one looks."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -166,7 +167,10 @@ def _promise(
         except NotKnownError as error:
             tables.append(None)
             refused[period.period] = str(error)
-    past = None if before is None else _table(before, metric, feature, given_y=given_y)
+    past = None
+    if before is not None:
+        with suppress(NotKnownError):  # then the first period tells what to look at
+            past = _table(before, metric, feature, given_y=given_y)
     stands = over_time(tables, metric, requirement.limit, confidence=target.confidence, before=past)
     return Promise(requirement, feature, tuple(p.period for p in periods), stands, refused)
 

@@ -1,7 +1,8 @@
 """A promise over months or years: whether it is kept, from one table of counts a period.
 
     broken   the periods together cannot be explained by a promise that was kept in all of them
-    holds    they cannot be explained by one that was broken in all of them
+    holds    they cannot be explained by one that was broken in all of them, and nothing of late
+             speaks against it
     open     neither
 
 Each is right with the confidence asked for over the whole life of the promise, whoever looks
@@ -29,6 +30,8 @@ STANDINGS: tuple[Standing, ...] = get_args(Standing)
 """From the best to the worst."""
 LATER = 0.05
 """The share of the error that is kept for groups who are not there at the start."""
+DOUBT = 2.0
+"""Evidence against a promise from which on it is not said to hold, whatever was before."""
 MOST_CLAIMS = 2_000
 FEW = f"a group of fewer than {MIN_PEOPLE}"
 STEPS = 200
@@ -68,7 +71,8 @@ class OverTime:
         last = period % len(self.against) if len(self.against) else -1
         if self.broken_at is not None and self.broken_at <= last:
             return "broken"
-        return "holds" if last >= 0 and self.hold[last] >= self.enough else "open"
+        doubt = last < 0 or self.against[last] > np.log(DOUBT)
+        return "open" if doubt or self.hold[last] < self.enough else "holds"
 
 
 @dataclass(frozen=True, eq=False)
