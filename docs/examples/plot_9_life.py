@@ -75,11 +75,11 @@ for t, month in enumerate(months):
             target=promised, exclude=[*models],
         )  # fmt: skip
         print(month, found, sep="\n")
-        option = found.recommended or found.options["learn"]
+        option, before = found.recommended or found.options["learn"], patch_hash(g.patch)
         g = PatchedModel(BaseModel(name), option.model.patch)
         ledger.append(
             "refitted", patch_hash(g.patch), since=f"{month}-01",
-            facts={"way": option.way, "churn": round(option.churn.value, 4)},
+            facts={"way": option.way, "churn": round(option.churn.value, 4), "after_patch": before},
         )  # fmt: skip
         ledger.append("applied", patch_hash(g.patch), since=f"{month}-01")
     rows = scored(people(100 + t), models)

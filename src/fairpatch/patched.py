@@ -18,8 +18,10 @@ from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import count_table, is_engine_table
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import FreshRows, count_rows
+from fairpatch.decision import text_of
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.labels import labels_of, labels_with_gaps
+from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
 from fairpatch.patch.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
@@ -161,8 +163,12 @@ class PatchedModel:
 
     def _made(self, X: Any, decided: str) -> Bools:
         """Decisions of a column, as favourable ones."""
-        made = nw.from_native(X, eager_only=True)[decided].cast(nw.Boolean).to_numpy()
-        return np.asarray(made == bool(self.patch.decision.favourable))
+        made, code = factorize(nw.from_native(X, eager_only=True)[decided].to_numpy())
+        known = {"1": True, "0": False, "true": True, "false": False}
+        values = [known.get(text_of(value).lower()) for value in made]
+        if None in values:
+            raise ValueError(f"column {decided!r} must be true or false in every row")
+        return np.asarray(np.array(values, bool)[code] == bool(self.patch.decision.favourable))
 
     def certify(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, f_trained_on: Any = None,

@@ -20,7 +20,7 @@ def lived(path):
     ledger.append("fitted", ONE, facts={"promise": "P-Rule 0.8", "change_rate": 0.05})
     ledger.append("applied", ONE, since="2026-01-01")
     ledger.append("monitored", ONE, facts={"period": "2026-01", "verdict": "holds"})
-    ledger.append("refitted", TWO, facts={"churn": 0.02})
+    ledger.append("refitted", TWO, facts={"churn": 0.02, "after_patch": ONE})
     ledger.append("applied", TWO, since="2026-07-01")
     ledger.append("retired", TWO, since="2026-12-01")
     return ledger
@@ -35,8 +35,30 @@ def test_which_patch_decided_when(tmp_path):
         assert ledger.in_force(day).patch == patch, day
     assert ledger.in_force("2026-03-01").last("monitored").facts["verdict"] == "holds"
     assert ledger.changes_since_first() == pytest.approx(0.07)
-    with pytest.raises(ValueError, match="is no day"):
-        ledger.in_force("March")
+    for day in ("March", "20260301", "2026-W10-1"):
+        with pytest.raises(ValueError, match="is no day"):
+            ledger.in_force(day)
+
+
+def test_a_refit_that_was_never_used_counts_on_the_way_and_a_scored_table_is_no_use(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    ledger.append("fitted", ONE, facts={"change_rate": 0.05})
+    ledger.append("applied", ONE, since="2026-01-01")
+    ledger.append("refitted", TWO, facts={"churn": 0.4, "after_patch": ONE})
+    ledger.append("refitted", "c" * 64, facts={"churn": 0.01, "after_patch": TWO})
+    ledger.append("applied", "c" * 64, since="2026-07-01")
+    ledger.append("applied", ONE, facts={"out": "backtest.parquet"})
+    assert ledger.changes_since_first() == pytest.approx(0.46)
+    assert ledger.in_force("2030-01-01").patch == "c" * 64
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    for facts in ({"run": "run\udcff"}, {"n": 10**400}, {"x": float("nan")}):
+        with pytest.raises(ValueError, match="UTF-8|number|plain data|JSON"):
+            ledger.append("fitted", ONE, facts=facts)
+    ledger.append("fitted", ONE, facts={"name": "\u202eé"})
+    assert ledger.entries()[0].facts == {"name": "\u202eé"}
 
 
 def spoilt(lines):
@@ -50,6 +72,8 @@ def spoilt(lines):
     yield "twice", [*lines[:2], lines[1], *lines[2:]]
     yield "another signer", [lines[0].replace(b'"signer": null', b'"signer": "Ada"'), *lines[1:]]
     yield "spaces", [lines[0].replace(b'": ', b'":  ', 1), *lines[1:]]
+    yield "signed by nobody", [lines[0].replace(b'"signature": null', b'"signature": "AAAA"'),
+                               *lines[1:]]  # fmt: skip
     yield "no JSON", [*lines[:3], b"{}\n", *lines[3:]]
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from scipy.stats import norm
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.measure.evidence import Seen
 from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.metric import P_RULE, TPR_GAP, Metric
 from fairpatch.measure.over_time import attention, averaged, claims_of, evidence
@@ -42,11 +41,11 @@ def _rows(streams: int) -> Iterator[dict[str, Any]]:
             about = {"promise": "P-Rule 0.8", "small": small, "truth": ratio, "fixed_test": fixed}
             naive = _z(k, size, np.array([LIMIT, -1.0]), 0.0)
             first = _prototype(k, size)
-            yield about | _alarms(_ours(Seen.of(k, size), P_RULE, LIMIT), naive, first)
-            seen = _tenth(rng, k, size)
+            yield about | _alarms(_ours(k, size, P_RULE, LIMIT), naive, first)
+            some, of = _tenth(rng, k, size)
             known = {"promise": "P-Rule 0.8, S for a tenth", "fixed_test": 10 * fixed}
-            naive = _z(seen.hits.sum(-1), seen.people, np.array([LIMIT, -1.0]), 0.0)
-            yield about | known | _alarms(_ours(seen, P_RULE, LIMIT), naive)
+            naive = _z(some, of, np.array([LIMIT, -1.0]), 0.0)
+            yield about | known | _alarms(_ours(some, of, P_RULE, LIMIT), naive)
         for gap in GAPS:
             rng = np.random.default_rng(1)
             p, own = np.array([TPR, TPR - gap]), n * 0.4  # those with label 1
@@ -58,16 +57,16 @@ def _rows(streams: int) -> Iterator[dict[str, Any]]:
                 "truth": gap,
                 "fixed_test": LATE + _fixed(p, own, np.array([1.0, -1.0]), TPR_LIMIT),
             } | _alarms(
-                _late(_ours(Seen.of(k, size), TPR_GAP, TPR_LIMIT)),
+                _late(_ours(k, size, TPR_GAP, TPR_LIMIT)),
                 _late(_z(k, size, np.array([1.0, -1.0]), TPR_LIMIT)),
             )
 
 
-def _ours(seen: Seen, metric: Metric, limit: float) -> Bools:
+def _ours(k: Floats, n: Floats, metric: Metric, limit: float) -> Bools:
     """As ``over_time`` does it, for all streams at once: both pairs of groups."""
-    claims, nothing = claims_of(metric, 2, np.array(limit)), np.zeros((len(seen.hits), 2))
-    weight = attention(claims, seen, nothing, nothing)
-    found = averaged(evidence(claims, seen, nothing, nothing), weight)
+    claims, nothing = claims_of(metric, 2, np.array(limit)), np.zeros((len(k), 2))
+    weight = attention(claims, k, n, nothing, nothing)
+    found = averaged(evidence(claims, k, n, nothing, nothing), weight)
     return np.asarray(found >= -np.log(1 - LEVEL))
 
 
@@ -76,21 +75,23 @@ def _late(alarm: Bools) -> Bools:
     return np.concatenate([np.zeros_like(alarm[:, :LATE]), alarm[:, :-LATE]], axis=1)
 
 
-def _tenth(rng: np.random.Generator, k: Floats, n: Floats) -> Seen:
+def _tenth(rng: np.random.Generator, k: Floats, n: Floats) -> tuple[Floats, Floats]:
     """S is asked of a tenth, of the denied more often than of the approved.
 
-    Who was asked stands for all with the same decision, as in ``standing_for_all``: months in which
-    fewer than ten with a decision were asked are left out.
+    Of each decision as large a share is kept, as in ``evenly_known``; months in which fewer than
+    ten with a decision were asked are left out.
     """
-    hits = rng.binomial(k.astype(int), 0.06).astype(float)
-    misses = rng.binomial((n - k).astype(int), 0.12).astype(float)
-    asked = [x.sum(-1, keepdims=True) for x in (hits, misses)]
-    enough = np.minimum(*asked) >= MIN_PEOPLE
-    weights = [
-        (whole.sum(-1, keepdims=True) / np.maximum(some, 1))[..., None] * np.ones((1, 1, 2, 1))
-        for whole, some in zip((k, n - k), asked, strict=True)
-    ]
-    return Seen((hits * enough)[..., None], (misses * enough)[..., None], *weights)
+    asked = [rng.binomial(own.astype(int), share) for own, share in ((k, 0.06), (n - k, 0.12))]
+    everybody = [own.sum(-1) for own in (k, n - k)]
+    least = np.min([a.sum(-1) / np.maximum(e, 1) for a, e in zip(asked, everybody, strict=True)], 0)
+    kept = []
+    for a, e in zip(asked, everybody, strict=True):
+        most = np.minimum((least * e + 1e-9).astype(int), a.sum(-1))
+        first = rng.hypergeometric(a[..., 0], a[..., 1], most)
+        kept.append(np.stack([first, most - first], -1))
+    enough = np.minimum(*(a.sum(-1) for a in asked)) >= MIN_PEOPLE
+    hits, misses = (x * enough[..., None] for x in kept)
+    return hits.astype(float), (hits + misses).astype(float)
 
 
 def _z(k: Floats, n: Floats, a: Floats, b: float) -> Bools:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from fairpatch.cli import data as tables
 from fairpatch.cli.life_folder import record
 from fairpatch.cli.options import (
     Data,
@@ -25,9 +26,9 @@ from fairpatch.cli.options import (
     Targets,
     TrustModel,
 )
-from fairpatch.cli.people import frame_of, patched_model, table_of
-from fairpatch.cli.run_folder import options_of, patch_path
-from fairpatch.cli.say import say, say_json
+from fairpatch.cli.people import heed, patched_model, table_of
+from fairpatch.cli.run_folder import manifest, options_of, patch_path
+from fairpatch.cli.say import refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
 
 
@@ -71,11 +72,17 @@ def run(
     own = Target(**asked) if asked else Target(**options.target.model_dump())
     patch = load(patch_path(folder))
     g = patched_model(options, patch.with_strength(0.0) if plain else patch)
-    rows = table_of(options) if options.score else frame_of(options)
+    if tables.fingerprint(options.data) == manifest(folder).data_sha256:
+        refuse("give rows that nothing else has seen: --data; the run's own certified it already")
+    table = table_of(options)
+    tables.need_columns(table, [c.name for c in patch.columns], options.data)
+    if options.score:
+        tables.need_probabilities(table, options.score, options.data, if_any=True)
+    rows = table if options.score else tables.in_memory(table)
+    heed(g.compare(g.features(rows, options.label, options.sensitive)), if_unlike)
     certificate = g.certify(
-        rows, options.label, sensitive_features=options.sensitive, target=own,
-        if_unlike=if_unlike,  # type: ignore[arg-type]
-    )  # fmt: skip
+        rows, options.label, sensitive_features=options.sensitive, target=own, if_unlike="ignore"
+    )
     checks = checks_of(certificate)
     if json:
         told = certificate_section(certificate)

@@ -68,7 +68,7 @@ def record(
                 " Give the folder of this one, --life FOLDER; or, if the patch goes on from an "
                 "earlier one, say so first: fairpatch ledger LIFE --fitted RUN"
             )
-        ledger.append("fitted", patch, run=str(run), facts=facts_of(run))
+        ledger.append("fitted", patch, run=str(run), facts=facts_of(run), key=key, signer=signer)
     entry = ledger.append(
         event, patch, run=str(run), since=since, facts=facts, key=key, signer=signer
     )

@@ -86,6 +86,9 @@ def run(
     else:
         when = period or _period_of(data)
         table, has_labels = _people(options, data, labels, join)
+        tables.need_columns(table, [c.name for c in patch.columns], data)
+        if options.score:
+            tables.need_probabilities(table, options.score, data, if_any=True)
         in_engine = options.score is not None
         found = monitor(
             g,

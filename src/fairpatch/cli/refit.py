@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairpatch.cli import data as tables
 from fairpatch.cli.base_model import base_model, with_model_hash
 from fairpatch.cli.fit import about_run
 from fairpatch.cli.life_folder import facts_of, record
@@ -23,8 +24,9 @@ from fairpatch.cli.options import (
     TrustModel,
 )
 from fairpatch.cli.people import frame_of, patched_model
-from fairpatch.cli.run_folder import REFIT, options_of, patch_path
-from fairpatch.cli.say import MET, NOT_MET, REFUTED, note, refuse, say, say_json
+from fairpatch.cli.run_folder import REFIT, manifest, options_of, patch_path
+from fairpatch.cli.say import NOT_MET, note, refuse, say, say_json
+from fairpatch.cli.verdicts import leave
 from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
@@ -57,8 +59,10 @@ def run(
     """Refit. The data hold the old score beside the new one, or the old model is asked again."""
     from fairpatch.choose.target import Target
     from fairpatch.cli import config as configs
+    from fairpatch.life.checks import checks_of
     from fairpatch.life.refit import WAYS, refit
     from fairpatch.patch import load
+    from fairpatch.report.identity import patch_hash
 
     if (score is None) == (model is None):
         refuse("name the new base model: --score COLUMN or --model FILE")
@@ -77,6 +81,11 @@ def run(
     )
     old = patched_model(before, load(patch_path(folder)))
     frame = frame_of(now)
+    if tables.fingerprint(now.data) == manifest(folder).data_sha256:
+        note(
+            "take care: the old patch was learned from these rows; what is said of keeping or "
+            "turning it is not of people whom it has not seen. Give others: --data"
+        )
     found = refit(
         old, base_model(now), frame, now.label, sensitive_features=now.sensitive,
         target=Target(**now.target.model_dump()), exclude=now.exclude, seed=now.seed,
@@ -92,11 +101,11 @@ def run(
     _write(found, chosen, now, folder, out)
     record(
         out, life, "refitted", key=key, signer=name, **facts_of(out), way=chosen.way,
-        after=str(folder), churn=_at_most(chosen.churn), f_churn=_at_most(found.f_churn),
+        after=str(folder), after_patch=patch_hash(old.patch), churn=_at_most(chosen.churn),
+        f_churn=_at_most(found.f_churn),
     )  # fmt: skip
     say(f"wrote {out} ({chosen.way}): read {out / 'review.html'}")
-    word = chosen.certificate.word
-    sys.exit({"certified": MET, "refuted": REFUTED, "missed": NOT_MET}.get(word, MET))
+    leave(checks_of(chosen.certificate))
 
 
 def _at_most(share: "Estimate") -> float | None:
@@ -125,8 +134,9 @@ def _write(found: "Refit", chosen: "Option", options: "Config", old: Path, out: 
     from fairpatch.report.review import review_rows
 
     patch = with_model_hash(chosen.model.patch, options.model)
-    source = f"--score {options.score}" if options.score else f"--model {options.model}"
-    command = f"fairpatch refit {shlex.quote(str(old))} {source} --take {chosen.way}"
+    named = ("--score", options.score) if options.score else ("--model", options.model or "")
+    words = ("fairpatch", "refit", str(old), *named, "--data", options.data, "--take", chosen.way)
+    command = shlex.join([*words, "--out", str(out)])
     about = about_run(options, out).model_copy(update={"command": command})
     model = PatchedModel(chosen.model.base, patch, chosen.model.classes)
     learned = found.fitted if chosen.way == "learn" else None

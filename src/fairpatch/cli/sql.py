@@ -1,6 +1,7 @@
 """Print a patch as SQL for DuckDB, Spark, Postgres, BigQuery, Snowflake or Trino."""
 
 from pathlib import Path
+from secrets import token_hex
 from typing import Annotated, cast
 
 import typer
@@ -63,14 +64,12 @@ def _test(folder: Path, table: str, dialect: str) -> str:
     review = read_strictly(checked(folder, "review.json")[0], "a review", 20_000_000)
     groups = max((len(own["rows"]) for own in review["groups"].values()), default=2)
     # dbt's own references stay as they are
-    name = "fairpatch_table" if "{{" in table else table
+    name = f"fairpatch_{token_hex(8)}" if "{{" in table else table
     text = promise_sql(
         Target(**options.target.model_dump()), load(patch_path(folder)).decision,
         sensitive=options.sensitive, label=options.label, table=name,
         dialect=cast(Dialect, dialect), groups=max(groups, 2),
     )  # fmt: skip
-    quoted = [f'"{name}"', f"`{name}`", name]
-    if name != table:
-        for form in quoted:
-            text = text.replace(form, table)
+    for form in (f'"{name}"', f"`{name}`", name) if name != table else ():
+        text = text.replace(form, table)
     return text

@@ -43,6 +43,11 @@ def promise_sql(
     ]
     if not asked:
         raise ValueError(f"nothing of {target} can be asked of a table without labels, or by pairs")
+    if any(metric.given_y for metric, _, _ in asked) and decision.positive is None:
+        raise ValueError("the patch does not say which label is the positive one: learn it anew")
+    odd = [n for n in (*sensitive, label or "") if any(sign in n for sign in ("{{", "{%", "{#"))]
+    if odd:
+        raise ValueError(f"column {odd[0]!r} would be run as a template by dbt: rename it")
     ibis = need("ibis", extra="sql")
     types = {**dict.fromkeys(sensitive, "string"), DECISION: "boolean"}
     if label is not None:
@@ -68,7 +73,9 @@ def _rates(people: Any, metric: Metric, feature: str, label: str | None, decisio
         rows = rows.filter(rows[label].notnull() & (is_good if among[1] else ~is_good))
     hit = rows[DECISION].cast("float64")
     own = hit if decision.favourable else 1 - hit
-    return rows.group_by(g=rows[feature]).aggregate(k=own.sum(), n=own.count().cast("float64"))
+    return rows.group_by(g=rows[feature].cast("string")).aggregate(
+        k=own.sum(), n=own.count().cast("float64")
+    )
 
 
 def _broken(

@@ -4,15 +4,20 @@ A period may come twice: first without labels, later with them. What was counted
 nobody's verdict rests on people who were looked at twice; a correction says that it is one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 from pydantic import ValidationError
 
-from fairpatch.life.period import Period
+from fairpatch._hints import hint
+from fairpatch.life.period import Period, kind_of
 from fairpatch.measure.counts import Counts
 from fairpatch.patch.appended import append_line, lines_of
 from fairpatch.patch.strict import loads_strictly
+
+ENOUGH = 200
+"""People from whom on two tables do not agree by chance."""
 
 
 class History:
@@ -35,36 +40,71 @@ class History:
                     f"{self.path} has periods of this patch already: what to look at is said "
                     "before the first of them, or not at all"
                 )
-            if same and not period.replaces and (same[-1].labelled or not period.labelled):
-                raise ValueError(
-                    f"period {period.period} of this patch is in {self.path} already; a look at "
-                    "the same people again proves nothing. Labels that have come are added by "
-                    "themselves; a correction must say that it is one (replace)"
-                )
             if period.replaces and not same:
                 raise ValueError(f"there is no period {period.period} in {self.path} to replace")
+            if same and not period.replaces and (same[-1].labelled or not period.labelled):
+                raise ValueError(
+                    f"period {period.period} of this patch is in {self.path} already"
+                    + ("" if same[-1].labelled else ", and fewer than nine of ten labels have come")
+                    + ". A look at the same people again proves nothing; a correction must say "
+                    "that it is one: " + hint("replace=True", "--replace")
+                )
+            others = [p for p in earlier if p.patch == period.patch and not p.before]
+            kinds = {kind_of(p.period) for p in others} - {kind_of(period.period)}
+            if kinds:
+                raise ValueError(
+                    f"{self.path} counts by {kinds.pop()}, and {period.period} is a "
+                    f"{kind_of(period.period)}: the same people would count twice"
+                )
+            twin = [p.period for p in others if p.period != period.period and _twins(p, period)]
+            if twin and not period.before:
+                raise ValueError(
+                    f"the people of {period.period} are counted exactly as those of {twin[0]}: is "
+                    "it the same table?"
+                )
             return period.model_dump_json(exclude_defaults=False).encode()
 
         append_line(self.path, line_after)
 
     def of(self, patch: str, *, labelled: bool = False) -> list[Period]:
         """The periods of a patch as they came, each once; or as their labels came."""
-        found: dict[str, Period] = {}
-        for period in self:
-            if period.patch != patch or period.before or (labelled and not period.labelled):
-                continue
-            if period.period not in found or period.replaces:
-                found[period.period] = period
-        return list(found.values())
-
-    def before(self, patch: str) -> Counts | None:
-        """Counts of earlier people, where there are any."""
-        return next((p.counts for p in self if p.patch == patch and p.before), None)
+        return once(self, patch, labelled=labelled)
 
     @property
     def names(self) -> list[str]:
         """Every period that is there, in order of time."""
         return sorted({period.period for period in self if not period.before})
+
+
+def once(periods: Iterable[Period], patch: str, *, labelled: bool = False) -> list[Period]:
+    """The periods of a patch as they came, each once; or as their labels came.
+
+    A correction takes the place of everything that was there of its period.
+    """
+    found: dict[str, Period] = {}
+    for period in periods:
+        if period.patch != patch or period.before:
+            continue
+        known = period.period in found
+        if labelled and not period.labelled:
+            if period.replaces:
+                found.pop(period.period, None)
+        elif not known or period.replaces:
+            found[period.period] = period
+    return list(found.values())
+
+
+def before_first(periods: Iterable[Period], patch: str) -> Counts | None:
+    """Counts of earlier people, where there are any."""
+    return next((p.counts for p in periods if p.patch == patch and p.before), None)
+
+
+def _twins(one: Period, two: Period) -> bool:
+    """Whether two periods have the very same counts by group and decision, and not by chance."""
+    if one.groups != two.groups or sum(map(sum, one.n)) < ENOUGH:
+        return False
+    a, b = (np.array(p.n).reshape(-1, 3, 4).sum(1) for p in (one, two))
+    return bool((a == b).all())
 
 
 def _key(period: Period) -> tuple[str, str, bool]:

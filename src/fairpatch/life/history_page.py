@@ -10,7 +10,7 @@ from fairpatch.choose.target import Target
 from fairpatch.life.history import History
 from fairpatch.life.ledger import Entry
 from fairpatch.life.period import Period
-from fairpatch.life.watch import Promise, Watch, watch
+from fairpatch.life.watch import CHANGED, Promise, Watch, watch
 from fairpatch.report.identity import About
 from fairpatch.report.page import render
 
@@ -73,7 +73,8 @@ def history_page(
 ) -> str:
     """Every promise over all periods that the history has; small counts are not told."""
     periods = history.names
-    patches = list(dict.fromkeys(p.patch for p in history if not p.before))
+    # by what was counted last
+    patches = list(dict.fromkeys(p.patch for p in reversed(list(history)) if not p.before))[::-1]
     if not patches:
         raise ValueError("the history is empty: there is nothing to draw")
     each = {patch: watch(history, target, patch=patch) for patch in patches}
@@ -95,6 +96,7 @@ def history_page(
         patches=patches,
         width=WIDE,
         height=HIGH,
+        open_to_all=not any(p.unprotected for p in history),
         explorer_json="",
     )
 
@@ -164,11 +166,16 @@ def _said(now: Promise) -> str:
     """The verdict in a sentence, beside its word."""
     if not now.periods:
         return "No labels have come yet."
-    low, high = now.stands.low[-1], now.stands.high[-1]
+    ends = now.ends
     who = "" if now.stands.pair is None else f" ({' against '.join(now.stands.pair)})"
     since = f"Known since {now.broken_in}. " if now.word == "broken" else ""
-    if np.isnan(low):
-        return f"{since}No one value explains all periods: something has changed{who}."
+    if ends is None:
+        return (
+            f"{since}{CHANGED[0].upper()}{CHANGED[1:]}{who}."
+            if now.changed
+            else "Nothing is known."
+        )
+    low, high = ends
     many = "1 period" if len(now.periods) == 1 else f"{len(now.periods)} periods"
     return f"{since}Between {low:.2f} and {high:.2f} by {many} together{who}."
 
@@ -179,7 +186,7 @@ def _events(
     """Where something began: the first period that is not before it."""
     found: dict[float, str] = {}
     for entry in entries:
-        if entry.event not in EVENTS:
+        if entry.event not in EVENTS or (entry.event == "applied" and not entry.since):
             continue
         name = next((p for p in periods if p >= entry.day[: len(p)]), periods[-1])
         known = found.get(place[name])
@@ -191,8 +198,7 @@ def _events(
 def _mark(promise: Promise, t: int, period: Period, x: float, y: Any) -> Mark:
     figure, stands = _told(period, promise), promise.stands
     value, low, high = (figure.get(name) for name in ("value", "low", "high"))
-    known = not np.isnan(stands.low[t])
-    interval = (round(float(stands.low[t]), 2), round(float(stands.high[t]), 2)) if known else None
+    interval = promise.ends_at(t)
     return Mark(
         period=promise.periods[t],
         x=x,
@@ -217,9 +223,10 @@ def _told(period: Period, promise: Promise) -> dict[str, Any]:
 
 def _end(promise: Promise, t: int, which: int) -> float | None:
     """An end of the interval, once it says something."""
-    value = float((promise.stands.low, promise.stands.high)[which][t])
-    whole = promise.requirement.metric.highest
-    return None if np.isnan(value) or value in (0.0, whole) else value
+    ends = promise.ends_at(t)
+    if ends is None or ends[which] in (0.0, promise.requirement.metric.highest):
+        return None
+    return ends[which]
 
 
 def _scale(values: Sequence[float], highest: float) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 from fairpatch._extras import need
 from fairpatch.patch.appended import append_line, lines_of
 from fairpatch.patch.parts import Part
-from fairpatch.patch.strict import loads_strictly, without_marks
+from fairpatch.patch.strict import loads_strictly
 from fairpatch.patch.whole import write_whole
 
 Event = Literal[
@@ -53,12 +53,13 @@ class Entry(Part):
 
     @property
     def hash(self) -> str:
-        """SHA-256 of everything but the signature."""
-        text = json.dumps(
-            self.model_dump(mode="json", exclude={"signature"}), sort_keys=True,
-            separators=(",", ":"), ensure_ascii=True,
-        )  # fmt: skip
-        return hashlib.sha256(text.encode()).hexdigest()
+        """SHA-256 of its line, the signature with it."""
+        return hashlib.sha256(_line(self)).hexdigest()
+
+    @property
+    def unsigned_hash(self) -> str:
+        """The same without the signature: what is signed."""
+        return hashlib.sha256(_line(self.model_copy(update={"signature": None}))).hexdigest()
 
     @property
     def day(self) -> str:
@@ -107,7 +108,7 @@ class Ledger:
         made: list[Entry] = []
 
         def line_after(lines: list[bytes]) -> bytes:
-            before = self._checked(lines)
+            before = self._checked(lines, self._read_head())
             if before:  # the last writer may have been killed before its head
                 self._note(before[-1])
             entry = Entry(
@@ -123,9 +124,13 @@ class Ledger:
                 signature=None,
             )
             if key is not None:
-                entry = entry.model_copy(update={"signature": _sign(entry.hash, key)})
+                own = {"signature": _sign(entry.unsigned_hash, key)}
+                entry = entry.model_copy(update=own)
+            line = _line(entry)
+            if Entry.model_validate(loads_strictly(line)) != entry:  # or it could never be read
+                raise ValueError("a fact of the entry is not what JSON gives back: give plain data")
             made.append(entry)
-            return _line(entry)
+            return line
 
         append_line(self.path, line_after, lambda: self._note(made[0]))
         return made[0]
@@ -135,7 +140,8 @@ class Ledger:
 
     def entries(self) -> list[Entry]:
         """All of them; raises where one was changed, dropped or put in."""
-        return self._checked(lines_of(self.path))
+        head = self._read_head()  # before the lines: somebody may be writing
+        return self._checked(lines_of(self.path), head)
 
     def verify(self, *, head: str | None = None, key: Path | None = None) -> list[Entry]:
         """The same; and that a head noted elsewhere is there, and each entry signed by a key."""
@@ -151,7 +157,7 @@ class Ledger:
                 )
         return found
 
-    def _checked(self, lines: Iterable[bytes]) -> list[Entry]:
+    def _checked(self, lines: Iterable[bytes], head: tuple[int, str] | None) -> list[Entry]:
         found: list[Entry] = []
         for number, line in enumerate(lines, start=1):
             try:
@@ -163,20 +169,21 @@ class Ledger:
             if entry.after != (found[-1].hash if found else START):
                 raise self._broken(number, "does not follow the one before it")
             found.append(entry)
-        if self._head.exists():
-            head = _head_of(self._head)
-            # a writer may have been killed between the entry and its head
-            if head is not None and not self._ends(found, *head):
-                raise BrokenLedgerError(
-                    f"{self.path} has {len(found)} entries, its head says {head[0]}: some are "
-                    "missing, or one was changed. Take the ledger from a backup"
-                )
+        # a writer may have been killed between an entry and its head: then it is behind
+        cut = len(found) > 1 if head is None else not self._reaches(found, *head)
+        if cut:
+            raise BrokenLedgerError(
+                f"{self.path} has {len(found)} entries, its head says "
+                f"{'nothing' if head is None else head[0]}: some are missing, or one was changed. "
+                "Take the ledger from a backup"
+            )
         return found
 
-    def _ends(self, found: list[Entry], entries: int, sha256: str) -> bool:
-        return len(found) - 1 <= entries <= len(found) and (
-            entries == 0 or found[entries - 1].hash == sha256
-        )
+    def _reaches(self, found: list[Entry], entries: int, sha256: str) -> bool:
+        return 1 <= entries <= len(found) and found[entries - 1].hash == sha256
+
+    def _read_head(self) -> tuple[int, str] | None:
+        return _head_of(self._head) if self._head.exists() else None
 
     def _broken(self, number: int, what: str) -> BrokenLedgerError:
         return BrokenLedgerError(
@@ -185,41 +192,49 @@ class Ledger:
         )
 
     def in_force(self, day: str) -> OnDay:
-        """Which patch decided on a day: the one applied last by then and not retired since."""
+        """Which patch decided on a day: the one put in use last by then and not retired since."""
         _day(day)
         found, all_ = None, self.entries()
         for entry in sorted(all_, key=lambda e: (e.day, e.number)):
             if entry.day > day:
                 break
-            if entry.event == "applied":
+            if (
+                entry.event == "applied" and entry.since
+            ):  # put in use; not one table that was scored
                 found = entry.patch
             elif entry.event == "retired" and entry.patch == found:
                 found = None
         return OnDay(day, found, tuple(e for e in all_ if e.patch == found))
 
     def changes_since_first(self) -> float | None:
-        """At most so large a share of decisions differs from the first validated model's.
+        """About how large a share of decisions differs from the first validated model's, at most.
 
-        The first patch's changes, and the churn of every refit that was applied: who differs from
-        the first model differs at one of these steps at least. None where a step was not measured.
+        The changes of the patch that it began with, and the churn of every refit on the way to the
+        one in use, applied or not: who differs from the first model differs at one of these steps
+        at least. None where a step was not measured.
         """
         entries = self.entries()
-        total, last = 0.0, None
-        for entry in (e for e in entries if e.event == "applied"):
-            if entry.patch == last:
-                continue
-            own = [e for e in entries if e.patch == entry.patch]
-            name = "change_rate" if last is None else "churn"
+        used = [e.patch for e in entries if e.event == "applied" and e.since]
+        total, patch, seen = 0.0, used[-1] if used else None, set()
+        while patch is not None and patch not in seen:
+            seen.add(patch)
+            own = [e for e in entries if e.patch == patch]
+            born = next((e for e in own if e.event == "refitted"), None)
+            name = "change_rate" if born is None else "churn"
             known = [e.facts.get(name) for e in reversed(own)]
             step = next((x for x in known if isinstance(x, int | float)), None)
             if step is None:
                 return None
-            total, last = total + float(step), entry.patch
-        return None if last is None else min(total, 1.0)
+            total += float(step)
+            patch = None if born is None else born.facts.get("after_patch")
+            if born is not None and patch is None:
+                return None
+        return min(total, 1.0) if seen else None
 
 
 def _line(entry: Entry) -> bytes:
-    return without_marks(json.dumps(entry.model_dump(mode="json"), ensure_ascii=False)).encode()
+    """As it is written: ASCII, so that no version of Unicode reads it otherwise."""
+    return json.dumps(entry.model_dump(mode="json"), ensure_ascii=True).encode()
 
 
 def _head_of(path: Path) -> tuple[int, str] | None:
@@ -232,26 +247,33 @@ def _head_of(path: Path) -> tuple[int, str] | None:
 
 def _day(text: str) -> None:
     try:
-        date.fromisoformat(text)
+        same = date.fromisoformat(text).isoformat() == text
     except ValueError:
-        raise ValueError(f"{text!r} is no day; expected one as 2026-12-01") from None
+        same = False
+    if not same:
+        raise ValueError(f"{text!r} is no day; expected one as 2026-12-01")
 
 
 def _sign(text: str, path: Path) -> str:
     """A signature of a hash with a private key of an elliptic curve."""
     keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
-    key = keys.load_pem_private_key(path.read_bytes(), password=None)
-    return base64.b64encode(key.sign(text.encode(), _ecdsa())).decode()
+    try:
+        key = keys.load_pem_private_key(path.read_bytes(), password=None)
+        return base64.b64encode(key.sign(text.encode(), _ecdsa())).decode()
+    except (TypeError, ValueError, OSError, AttributeError) as error:
+        raise ValueError(f"{path} is no private key of an elliptic curve ({error})") from None
 
 
 def _verified(entry: Entry, path: Path) -> bool:
     keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
     problem = need("cryptography.exceptions", extra="sign").InvalidSignature
-    key = keys.load_pem_public_key(path.read_bytes())
     try:
-        key.verify(base64.b64decode(entry.signature or ""), entry.hash.encode(), _ecdsa())
+        key = keys.load_pem_public_key(path.read_bytes())
+        key.verify(base64.b64decode(entry.signature or ""), entry.unsigned_hash.encode(), _ecdsa())
     except (problem, ValueError):
         return False
+    except (TypeError, OSError, AttributeError) as error:
+        raise ValueError(f"{path} is no public key of an elliptic curve ({error})") from None
     return True
 
 

@@ -3,14 +3,20 @@
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+import numpy as np
+
 from fairpatch.choose.target import Target
 from fairpatch.life.history import History
 from fairpatch.life.period import Found, Period, period_name
 from fairpatch.life.watch import Watch, watch
 from fairpatch.measure.counts import UNKNOWN, Counts
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.floor import too_few
 from fairpatch.measure.metric import Metric
+from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate
 from fairpatch.measure.reviewed import outcome, reviewed
+from fairpatch.measure.sampled import NotKnownError, evenly_known
 from fairpatch.patch.compare import Comparison, Finding, Word
 from fairpatch.patched import PatchedModel
 from fairpatch.report.identity import patch_hash
@@ -76,6 +82,8 @@ def monitor(
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "patch": patch_hash(model.patch),
     }
+    if not counts.total:
+        raise ValueError(f"there is nobody in the table of {period}: nothing is counted")
     if before is not None:
         history.append(Period.of(before, **about, before=True))
     own = Period.of(
@@ -87,6 +95,7 @@ def monitor(
             for f in found.findings
         ),
         replaces=replace,
+        unprotected=show_small_counts,
         shown=shown(counts, target, show_small=show_small_counts),
     )
     history.append(own)
@@ -104,7 +113,9 @@ def _own_decisions(model: PatchedModel, rows: Any, decided: str, sensitive: Any)
     apart = float(abs(made - own).sum()) / 2 / max(people, 1)
     if apart <= NOISE:
         return Comparison(people, ())
-    text = f"at least {apart:.1%} of the decisions in {decided!r} are not this patch's"
+    few = too_few(apart * people)
+    many = "some" if few else f"at least {apart:.1%}"
+    text = f"{many} of the decisions in {decided!r} are not this patch's"
     word: Word = "refuse" if apart > MUCH else "notice"
     return Comparison(people, (Finding(word, "decision", "decision", apart, text),))
 
@@ -116,20 +127,38 @@ def shown(counts: Counts, target: Target, *, show_small: bool = False) -> dict[s
     nobody = sum(
         int(n) for group, n in zip(counts.groups, counts.sizes, strict=True) if None in group
     )
-    whole = max(counts.total, 1)
     return {
+        "whole": table.whole,
         "people": table.people().data,
         "changed": table.rate(changed_rate()).data,
         "promoted_outcome": table.rate(outcome("promoted")).data,
         "denied_outcome": table.rate(outcome("left denied")).data,
         "metrics": {
             feature: {
-                r.name: table.metric(r.metric, feature).data
+                r.name: _metric(table, r.metric, feature, show_small=show_small).data
                 for r in target.requirements
                 if isinstance(r.metric, Metric)
             }
             for feature in counts.features
         },
-        "label_unknown": round(float(known[UNKNOWN] / whole), 2),
-        "group_unknown": round(nobody / whole, 2),
+        "label_unknown": _share(int(known[UNKNOWN]), counts.total),
+        "group_unknown": _share(nobody, counts.total),
     }
+
+
+def _metric(table: Protected, metric: Metric, feature: str, *, show_small: bool) -> Estimate:
+    """As the verdict has it: of people who are known, whatever was decided, equally often."""
+    own = table.by(feature)
+    try:
+        even = evenly_known(own, with_label=metric.given_y)
+    except NotKnownError as error:
+        weighed = not np.array_equal(own.weight, own.n)
+        return table.metric(metric, feature) if weighed else Estimate.undefined(str(error))
+    if even == own.known():
+        return table.metric(metric, feature)
+    return reviewed(even, [metric], show_small=show_small).metric(metric, feature)
+
+
+def _share(k: int, n: int) -> float | None:
+    """A share to two digits; None where fewer than ten people are behind it."""
+    return None if too_few(k) or too_few(n - k) else round(k / max(n, 1), 2)

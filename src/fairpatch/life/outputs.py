@@ -8,8 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from fairpatch._extras import need
-from fairpatch.life.checks import CODES, Check
-from fairpatch.patch.appended import append_line
+from fairpatch.life.checks import CODES, WORST, Check
 from fairpatch.patch.strict import without_marks
 from fairpatch.patch.whole import whole_file, write_whole
 
@@ -46,8 +45,8 @@ def metrics(checks: Sequence[Check], path: Path, *, period: str) -> None:
     registry = client.CollectorRegistry()
     labels = ["promise", "about"]
     verdict = client.Gauge(
-        "fairpatch_verdict", "0 passes; otherwise the exit code of the verdict", labels,
-        registry=registry,
+        "fairpatch_verdict", "0 holds, 3 missed, 4 broken, 5 not known yet, 6 another model",
+        labels, registry=registry,
     )  # fmt: skip
     figures = {
         name: client.Gauge(f"fairpatch_{name}", text, labels, registry=registry)
@@ -63,7 +62,8 @@ def metrics(checks: Sequence[Check], path: Path, *, period: str) -> None:
         "fairpatch_period_info", "the period judged last", ["period"], registry=registry
     )
     about.labels(period).set(1)
-    for check in checks:
+    # of two with the same name the worse one is told, last
+    for check in sorted(checks, key=lambda c: -WORST.index(c.kind)):
         verdict.labels(check.name, check.about).set(CODES[check.kind])
         for name, gauge in figures.items():
             number = getattr(check, name)
@@ -78,8 +78,8 @@ def json_lines(checks: Sequence[Check], path: Path, *, period: str) -> None:
     at = datetime.now(UTC).isoformat(timespec="seconds")
     for check in checks:
         text = json.dumps({"at": at, "period": period, **check.data}, ensure_ascii=False)
-        line = without_marks(text).encode()
-        append_line(path, lambda _, line=line: line)  # type: ignore[misc]
+        with path.open("a", encoding="utf-8") as file:
+            file.write(without_marks(text) + "\n")
 
 
 def annotations(checks: Sequence[Check]) -> list[str]:

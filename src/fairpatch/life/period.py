@@ -11,18 +11,29 @@ from fairpatch.measure.sampled import KNOWN_OF_ALL
 from fairpatch.patch.compare import Word
 from fairpatch.patch.parts import Level, Part
 
-PERIOD = re.compile(r"\d{4}(-(\d{2}(-\d{2})?|Q[1-4]|W\d{2}))?")
+KINDS = {
+    "year": "[0-9]{4}",
+    "quarter": "[0-9]{4}-Q[1-4]",
+    "month": "[0-9]{4}-(0[1-9]|1[0-2])",
+    "week": "[0-9]{4}-W(0[1-9]|[1-4][0-9]|5[0-3])",
+    "day": "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
+}
 CELLS = (3, 2, 2)
 
 
 def period_name(name: str) -> str:
     """A name that sorts by time: a year, quarter, month, week or day."""
-    if not PERIOD.fullmatch(name):
+    if kind_of(name) is None:
         raise ValueError(
             f"{name!r} is no period; expected a month as 2026-11, or 2026, 2026-Q4, 2026-W46 or "
             "2026-11-15"
         )
     return name
+
+
+def kind_of(name: str) -> str | None:
+    """Year, quarter, month, week or day; None where it is none of them."""
+    return next((kind for kind, form in KINDS.items() if re.fullmatch(form, name)), None)
 
 
 class Found(Part):
@@ -57,6 +68,7 @@ class Period(Part):
     before: bool = Field(
         False, description="whether these are earlier people, who tell what to look at"
     )
+    unprotected: bool = Field(False, description="whether small counts are shown of it")
     replaces: bool = Field(False, description="whether it corrects what was there before")
     shown: dict[str, Any] = Field(
         default_factory=dict, description="figures of the period as they may be told"

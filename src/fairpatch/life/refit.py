@@ -47,12 +47,15 @@ class Option:
     churn: Estimate
     """Against what was decided until now, of people of whom that is known."""
     max_churn: float | None = None
+    exact_churn: float | None = None
+    """For the budget; what is told of it may be less."""
 
     @property
     def within(self) -> bool:
         """Whether it keeps the budget for churn, as far as these people tell."""
-        ends = self.churn.ends or (0.0, 0.0)
-        return self.max_churn is None or ends[0] <= self.max_churn
+        if self.max_churn is None:
+            return True
+        return self.exact_churn is not None and self.exact_churn <= self.max_churn
 
     @property
     def good(self) -> bool:
@@ -131,7 +134,8 @@ def refit(
     old : PatchedModel
         The old f with its patch. Where it is a score column, X has it beside the new one.
     estimator : the new f, as ``Commod`` takes it.
-    X, y, sensitive_features : people whom neither f was trained on.
+    X, y, sensitive_features : people whom neither f was trained on, and from whom the old patch was
+        not learned: of people whom it knows, its verdict says little.
     target : Target
         What is promised; ``max_churn`` is the budget, ``price_per_churn`` what continuity is worth.
     exclude : columns that the patch must not read.
@@ -170,22 +174,28 @@ def refit(
             X, y, sensitive_features=sensitive_features, yesterday=nearest
         ).patched_
     except TargetNotReachedError as error:
-        lost["learn"], frontier = _why(error), error.frontier
+        budget = (
+            "" if target.max_churn is None else f"with a churn of at most {target.max_churn:g}, "
+        )
+        lost["learn"], frontier = budget + _why(error), error.frontier
     else:
         fitted, frontier, judged_by["learn"] = g.fitted_, g.frontier_, g.certificate_
     found: dict[Way, Option] = {}
     for way, model in made.items():
         counts = count_rows(fresh, model.patch)
+        decided = model.patch.decide(fresh.X, fresh.f).astype(np.int64)
         found[way] = Option(
             way,
             model,
             judged_by.get(way) or certify(counts, target),
             reviewed(counts, target.metrics).rate(changed_rate()),
-            churn(fresh, model.patch.decide(fresh.X, fresh.f).astype(np.int64)),
+            churn(fresh, decided),
             target.max_churn,
+            _exact(fresh, decided),
         )
-    before = BaseModel(old.base.estimator, decision=decision).logits(fresh.X) > 0
-    moved = _differ(before.astype(np.int64), (fresh.f > 0).astype(np.int64))
+    before = replace(old, patch=old.patch.with_strength(0.0)).decisions(fresh.X)
+    known = before >= 0
+    moved = _differ(before[known], (fresh.f > 0).astype(np.int64)[known])
     return Refit(found, lost, moved, target, fresh, len(rows), fitted, frontier)
 
 
@@ -194,6 +204,12 @@ def churn(rows: Rows, decided: Ints) -> Estimate:
     past = np.full(len(rows), -1) if rows.yesterday is None else rows.yesterday
     known = past >= 0
     return _differ(past[known], decided[known])
+
+
+def _exact(rows: Rows, decided: Ints) -> float | None:
+    past = np.full(len(rows), -1) if rows.yesterday is None else rows.yesterday
+    known = past >= 0
+    return float(np.mean(past[known] != decided[known])) if known.any() else None
 
 
 def _differ(one: Ints, two: Ints) -> Estimate:

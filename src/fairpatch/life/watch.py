@@ -7,20 +7,20 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpatch._arrays import Floats
 from fairpatch.choose.target import Requirement, Target
 from fairpatch.life.checks import Check, Kind
-from fairpatch.life.history import History
+from fairpatch.life.history import History, before_first, once
 from fairpatch.life.period import Found, Period
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.evidence import Seen, log_evidence
+from fairpatch.measure.evidence import log_evidence
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.over_time import STANDINGS, OverTime, Standing, over_time
 from fairpatch.measure.reviewed import outcome
-from fairpatch.measure.sampled import NotKnownError, standing_for_all
+from fairpatch.measure.sampled import NotKnownError, evenly_known
 from fairpatch.measure.show import Table
 
-CONFIDENCE = 0.95
+CONFIDENCE, FINE, COARSE = 0.95, 0.01, 0.05
+CHANGED = "no one value explains all periods, something has changed"
 OPEN = "Open: neither shown to hold nor to be broken, by all periods together."
 
 
@@ -34,6 +34,8 @@ class Promise:
     stands: OverTime
     refused: dict[str, str]
     """Periods that tell nothing, and why."""
+    small: bool = False
+    """Whether small counts are behind it, so that less of the interval may be told."""
 
     @property
     def word(self) -> Standing:
@@ -54,9 +56,28 @@ class Promise:
     def __str__(self) -> str:
         if not self.periods:
             return "open: no labels yet"
-        low, high = (round(float(x[-1]), 2) for x in (self.stands.low, self.stands.high))
-        word = f"broken, known since {self.broken_in}" if self.word == "broken" else self.word
-        return word if np.isnan(low) else f"{word}; between {low:g} and {high:g}"
+        word = f"broken since {self.broken_in}" if self.word == "broken" else self.word
+        ends = self.ends_at(-1)
+        return word if ends is None else f"{word}; between {ends[0]:g} and {ends[1]:g}"
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The interval now."""
+        return self.ends_at(-1) if self.periods else None
+
+    @property
+    def changed(self) -> bool:
+        """Whether no one value explains all periods."""
+        return bool(self.periods and self.stands.low[-1] > self.stands.high[-1])
+
+    def ends_at(self, t: int) -> tuple[float, float] | None:
+        """The interval after a period as it may be told, outwards; None where there is none."""
+        low, high = float(self.stands.low[t]), float(self.stands.high[t])
+        if not low <= high:  # NaN, or no one value
+            return None
+        step = COARSE if self.small else FINE
+        up = min(np.ceil(high / step - 1e-9) * step, self.requirement.metric.highest)
+        return round(float(np.floor(low / step + 1e-9) * step), 3), round(float(up), 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +87,8 @@ class Watch:
     target: Target
     periods: tuple[Period, ...]
     promises: tuple[Promise, ...]
+    latest: Period
+    """What was counted last: a new period, or labels of an earlier one."""
     promoted: OverTime | None
     """Whether people whom the patch approves turn out at least as well as those still denied."""
 
@@ -82,7 +105,7 @@ class Watch:
     @property
     def unlike(self) -> tuple[Found, ...]:
         """What of the last period looks like another model's."""
-        return tuple(f for f in self.last.findings if f.word == "refuse")
+        return tuple(f for f in self.latest.findings if f.word == "refuse")
 
     @cached_property
     def checks(self) -> tuple[Check, ...]:
@@ -92,15 +115,17 @@ class Watch:
             Check(
                 name=p.requirement.name, about=p.feature, word=p.word, kind=kinds[p.word],
                 text=f"{p.name}: {p}", limit=p.requirement.limit,
-                low=_digits(p.stands.low), high=_digits(p.stands.high),
+                low=None if p.ends is None else p.ends[0],
+                high=None if p.ends is None else p.ends[1],
             )
             for p in self.promises
         ]  # fmt: skip
         if self.promoted is not None:
             word = self.promoted.word()
             found.append(
-                Check(
-                    name="promoted_outcome", about="everybody", word=word, kind=kinds[word],
+                Check(  # watched, but nobody promised it
+                    name="promoted_outcome", about="everybody", word=word,
+                    kind="pass" if word == "holds" else "unsure",
                     text="people whom the patch approves turn out at least as well as those still "
                     f"denied: {word}",
                 )
@@ -108,7 +133,7 @@ class Watch:
         looks: dict[str, Kind] = {"refuse": "unlike", "notice": "unsure"}
         found += [
             Check(name=f.figure, about=f.what, word=f.word, kind=looks[f.word], text=f.text)
-            for f in self.last.findings
+            for f in self.latest.findings
         ]
         return tuple(found)
 
@@ -119,11 +144,13 @@ class Watch:
             text = "the newly approved turn out well enough"
             rows.append([text, words[self.promoted.word()], ""])
         notes = [OPEN] if any(p.word == "open" for p in self.promises) else []
-        notes += [f"Take care, {self.last.period}: {f.text}." for f in self.last.findings]
+        notes += [f"Take care, {self.latest.period}: {f.text}." for f in self.latest.findings]
+        notes += [f"{p.name}: {CHANGED}." for p in self.promises if p.changed]
         notes += [f"{p.name}, {t}: {why}." for p in self.promises for t, why in p.refused.items()]
+        periods = len({p.period for p in self.periods})
+        many = "1 period" if periods == 1 else f"{periods} periods"
         return Table(
-            f"{len({p.period for p in self.periods})} periods, last {self.last.period}: "
-            f"{self.word}",
+            f"{many}, last {max(p.period for p in self.periods)}: {self.word}",
             ["promise", f"stands (right with {self.target.confidence:.0%} for ever)", "groups"],
             rows,
             notes,
@@ -139,26 +166,28 @@ def watch(
     patch: str,
 ) -> Watch:
     """Judge every promise on the periods of a patch."""
-    own = history if isinstance(history, History) else _Periods(list(history))
-    periods = own.of(patch)
+    own = list(history)
+    periods = once(own, patch)
     if not periods:
         raise ValueError("there is no period of this patch yet: count one first")
-    features, before = periods[-1].features, own.before(patch)
+    features, before = periods[-1].features, before_first(own, patch)
+    latest = [p for p in own if p.patch == patch and not p.before][-1]
     promises = [
         _promise(own, patch, target, requirement, feature, before)
         for requirement in target.requirements
         for feature in (features if requirement.between_groups else ("everybody",))
     ]
-    return Watch(target, tuple(periods), tuple(promises), _promoted(own.of(patch, labelled=True)))
+    promoted = _promoted(once(own, patch, labelled=True))
+    return Watch(target, tuple(periods), tuple(promises), latest, promoted)
 
 
 def _promise(
-    history: "History | _Periods", patch: str, target: Target, requirement: Requirement,
+    history: Sequence[Period], patch: str, target: Target, requirement: Requirement,
     feature: str, before: Counts | None,
 ) -> Promise:  # fmt: skip
     metric = requirement.metric
     given_y = isinstance(metric, Metric) and metric.given_y
-    periods = history.of(patch, labelled=given_y)
+    periods = once(history, patch, labelled=given_y)
     tables: list[Counts | None] = []
     refused = {}
     for period in periods:
@@ -172,13 +201,15 @@ def _promise(
         with suppress(NotKnownError):  # then the first period tells what to look at
             past = _table(before, metric, feature, given_y=given_y)
     stands = over_time(tables, metric, requirement.limit, confidence=target.confidence, before=past)
-    return Promise(requirement, feature, tuple(p.period for p in periods), stands, refused)
+    small = not all(p.shown.get("whole", False) for p in periods)
+    names = tuple(p.period for p in periods)
+    return Promise(requirement, feature, names, stands, refused, small)
 
 
 def _table(counts: Counts, metric: object, feature: str, *, given_y: bool) -> Counts:
     if not isinstance(metric, Metric):
         return counts
-    return standing_for_all(counts.by(feature), with_label=given_y)
+    return evenly_known(counts.by(feature), with_label=given_y)
 
 
 def _promoted(periods: Sequence[Period]) -> OverTime | None:
@@ -186,33 +217,12 @@ def _promoted(periods: Sequence[Period]) -> OverTime | None:
     k, n = (np.zeros((len(periods), 2)) for _ in range(2))
     for t, period in enumerate(periods):
         for r, who in enumerate(("promoted", "left denied")):
-            hits, among = outcome(who).per_group(period.counts.by())
-            k[t, r], n[t, r] = hits.sum(), among.sum()
+            own, table = outcome(who), period.counts.n
+            k[t, r], n[t, r] = (table * own.hits).sum(), (table * own.among).sum()
     if not n.sum(0).all():
         return None
     a, b, nothing = np.array([-1.0, 1.0]), np.array(0.0), np.full(len(periods), np.nan)
-    seen = Seen.of(k, n)
     return OverTime(
-        0.0, CONFIDENCE, log_evidence(seen, a, b), log_evidence(seen, -a, -b), nothing, nothing,
+        0.0, CONFIDENCE, log_evidence(k, n, a, b), log_evidence(k, n, -a, -b), nothing, nothing,
         ("promoted", "still denied"),
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Periods:
-    """Periods that are at hand, in no file."""
-
-    all: list[Period]
-
-    def before(self, patch: str) -> Counts | None:
-        """As a history has it."""
-        return next((p.counts for p in self.all if p.patch == patch and p.before), None)
-
-    def of(self, patch: str, *, labelled: bool = False) -> list[Period]:
-        """As a history has it."""
-        own = [p for p in self.all if p.patch == patch and not p.before]
-        return [p for p in own if p.labelled or not labelled]
-
-
-def _digits(values: Floats) -> float | None:
-    return None if not len(values) or np.isnan(values[-1]) else round(float(values[-1]), 3)

@@ -13,19 +13,11 @@ chances. This is the likelihood ratio of METHOD section 16 (Turner, Ly, Gruenwal
 q is the projection of the alternative q_i + s a_i q_i (1 - q_i) / n_i, so that there is nothing to
 search for.
 
-Who stands for w others, because only some are known, is bet on w times: y - q_i becomes
-w (y - q_i), whose mean over everybody is the same. Then n_i is not known and is taken from the
-past, too.
-
 How far off a broken promise is, and since when, nobody knows: stakes for what shows in months down
 to what takes years, each beginning at every period, are averaged with weights that sum to 1.
 """
 
-from dataclasses import dataclass
-from typing import Self
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
 
@@ -42,81 +34,44 @@ NEVER_ALL = 0.9
 """Of what can be lost, so much is staked at most: nothing is ever out of the game."""
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """Outcomes by period and rate: (..., periods, rates, kinds), kinds of people weighing alike."""
-
-    hits: Floats
-    misses: Floats
-    hit_weight: Floats
-    miss_weight: Floats
-    """How many each of them stands for."""
-
-    @classmethod
-    def of(cls, k: Floats, n: Floats) -> Self:
-        """k of n people, each for himself; of shape (..., periods, rates)."""
-        k, n = np.broadcast_arrays(k[..., None], n[..., None])
-        return cls(k, n - k, np.ones(1), np.ones(1))
-
-    @property
-    def plain(self) -> bool:
-        """Whether everybody is known, and stands for nobody else."""
-        return bool((self.hit_weight == 1).all() and (self.miss_weight == 1).all())
-
-    @property
-    def k(self) -> Floats:
-        """Hits with those whom they stand for: (..., periods, rates)."""
-        return np.asarray((self.hits * self.hit_weight).sum(-1))
-
-    @property
-    def n(self) -> Floats:
-        """Everybody, in the same way."""
-        return np.asarray(self.k + (self.misses * self.miss_weight).sum(-1))
-
-    @property
-    def people(self) -> Floats:
-        """Those who are known."""
-        return np.asarray((self.hits + self.misses).sum(-1))
-
-    def at(self, of: NDArray[np.intp]) -> Self:
-        """Some rates for each of many claims: (..., claims, periods, rates, kinds)."""
-
-        def pick(x: Floats) -> Floats:
-            return x if x.ndim == 1 else np.asarray(np.moveaxis(x[..., of, :], -4, -3))
-
-        own = (self.hits, self.misses, self.hit_weight, self.miss_weight)
-        return type(self)(*map(pick, own))
-
-
 def log_evidence(
-    seen: Seen, a: Floats, b: Floats, k0: Floats | None = None, n0: Floats | None = None
+    k: Floats,
+    n: Floats,
+    a: Floats,
+    b: Floats,
+    k0: Floats | None = None,
+    n0: Floats | None = None,
+    *,
+    all_claims: bool = False,
 ) -> Floats:
     """The logarithm of the evidence against a . p <= b after each period.
 
-    ``a`` is (..., rates), ``b`` (...,). A period in which a rate that the claim speaks of has
-    nobody counts for nothing. ``k0`` of ``n0``, of shape (..., rates), are known from before;
-    without them the first period only tells where the edge is.
+    ``k`` of ``n`` people are hits, of shape (..., periods, rates); ``a`` is (..., rates), ``b``
+    (...,). A period in which a rate that the claim speaks of has nobody counts for nothing.
+    ``k0`` of ``n0``, of shape (..., rates), are known from before; without them the first period
+    only tells where the edge is. ``all_claims``: against "in each period one of the claims on the
+    last axis holds", by the least that each period gives against any of them.
 
     >>> k, n = np.array([[300.0, 60.0]] * 6), np.array([[1000.0, 300.0]] * 6)  # a ratio of 2/3
-    >>> log_evidence(Seen.of(k, n), np.array([0.8, -1.0]), np.array(0.0)).round(1)
+    >>> log_evidence(k, n, np.array([0.8, -1.0]), np.array(0.0)).round(1)
     array([-0. ,  0.8,  1.7,  2.7,  3.7,  4.7])
     """
-    k, n = seen.k, seen.n
     shape = np.broadcast_shapes(k.shape[:-2], a.shape[:-1], b.shape)
     periods, rates = k.shape[-2:]
     a, b = np.broadcast_to(a, (*shape, rates)), np.broadcast_to(b, shape)
     past_k, past_n = _before(k, k0), _before(n, n0)
-    size = n if seen.plain else _expected(n, past_n)
-    each = np.divide(n, seen.people, out=np.ones_like(n), where=seen.people > 0)
+    shape = shape[:-1] if all_claims else shape
     running = np.full((*shape, len(STAKES)), -np.inf)
     found = np.empty((*shape, periods))
     for t in range(periods):
         with np.errstate(divide="ignore"):
             begun = np.log(FROM_THE_START if t == 0 else SINCE_LATER / (t * (t + 1)))
-        now = (size[..., t, :], each[..., t, :])
-        q = edge(past_k[..., t, :], past_n[..., t, :], now[0], a, b)
-        known = (now[0] > 0) & (past_n[..., t, :] > 0)
-        running = np.logaddexp(running, begun) + _bets(_period(seen, t), *now, a, b, q, known)
+        q = edge(past_k[..., t, :], past_n[..., t, :], n[..., t, :], a, b)
+        there = ((n[..., t, :] > 0) & (past_n[..., t, :] > 0)) | (a == 0)
+        bets = _bets(k[..., t, :], n[..., t, :], a, b, q, np.asarray(there.all(-1)))
+        if all_claims:
+            bets = _least(bets, np.asarray(((n[..., t, :] > 0) | (a == 0)).all(-1)))
+        running = np.logaddexp(running, begun) + bets
         yet = SINCE_LATER.sum() / (t + 1)  # of violations that are still to begin
         found[..., t] = np.logaddexp(np.logaddexp.reduce(running, axis=-1), np.log(yet))
     return found
@@ -131,36 +86,26 @@ def _before(x: Floats, first: Floats | None) -> Floats:
     return np.asarray(until - gone + (0.0 if first is None else first[..., None, :]))
 
 
-def _expected(n: Floats, past: Floats) -> Floats:
-    """How large each group of a period is, by its share in the past."""
-    whole = past.sum(-1, keepdims=True)
-    return np.asarray(n.sum(-1, keepdims=True) * past / np.where(whole > 0, whole, 1.0))
+def _least(bets: Floats, about: Bools) -> Floats:
+    """Of the claims about people who are there, the least; nothing where there are none."""
+    least = np.where(about[..., None], bets, np.inf).min(-2, initial=np.inf)
+    return np.asarray(np.where(np.isinf(least), 0.0, least))
 
 
-def _period(seen: Seen, t: int) -> list[Floats]:
-    """Hits and misses of a period and their weights, with an axis for the stakes."""
-    own = (seen.hits, seen.misses, seen.hit_weight, seen.miss_weight)
-    return [x[..., t, None, :, :] if x.ndim > 1 else x for x in own]
-
-
-def _bets(
-    people: list[Floats], size: Floats, each: Floats, a: Floats, b: Floats, q: Floats, known: Bools
-) -> Floats:
+def _bets(k: Floats, n: Floats, a: Floats, b: Floats, q: Floats, known: Bools) -> Floats:
     """The logarithm of one period's e for each stake."""
-    hits, misses, hit_weight, miss_weight = people
     about = a != 0
-    play = np.asarray((known | ~about).all(-1)) & np.asarray((a * q).sum(-1) >= b - 1e-12)
-    size = np.where(size > 0, size, 1.0)
-    spread = (a * a * q * (1 - q) * each / size).sum(-1)
-    heaviest = np.maximum(*(w.max(tuple(range(-min(w.ndim, 3), 0))) for w in people[2:]))
+    play = known & np.asarray((a * q).sum(-1) >= b - 1e-12)
+    n = np.where(n > 0, n, 1.0)
+    spread = (a * a * q * (1 - q) / n).sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        most = NEVER_ALL * size / np.abs(a) / np.maximum(q, 1 - q) / np.asarray(heaviest)[..., None]
-        most = np.where(about, most, np.inf).min(-1)[..., None]
-        stake = np.minimum(STAKES / np.sqrt(spread)[..., None], most)
+        most = np.where(about, NEVER_ALL * n / np.abs(a) / np.maximum(q, 1 - q), np.inf).min(-1)
+        stake = np.minimum(STAKES / np.sqrt(spread)[..., None], most[..., None])
     stake = np.where(play[..., None] & np.isfinite(stake), stake, 0.0)
-    bet, q = (stake[..., None] * (a / size)[..., None, :])[..., None], q[..., None, :, None]
-    won = hits * np.log1p(bet * hit_weight * (1 - q))
-    return np.asarray((won + misses * np.log1p(-bet * miss_weight * q)).sum((-1, -2)))
+    bet = stake[..., None] * (a / n)[..., None, :]
+    won = k[..., None, :] * np.log1p(bet * (1 - q)[..., None, :])
+    lost = (n - k)[..., None, :] * np.log1p(-bet * q[..., None, :])
+    return np.asarray(np.where(about[..., None, :], won + lost, 0.0).sum(-1))
 
 
 def edge(k: Floats, n: Floats, size: Floats, a: Floats, b: Floats) -> Floats:

@@ -1,8 +1,8 @@
 """A promise over months or years: whether it is kept, from one table of counts a period.
 
     broken   the periods together cannot be explained by a promise that was kept in all of them
-    holds    they cannot be explained by one that was broken in all of them, and nothing of late
-             speaks against it
+    holds    they cannot be explained by one that was broken in each of them, and nothing of late
+             speaks against it; groups of fewer than ten in a period are left out of that
     open     neither
 
 Each is right with the confidence asked for over the whole life of the promise, whoever looks
@@ -12,15 +12,15 @@ metric that are not excluded in the same way.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import islice, permutations, product
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Floats
+from fairpatch._arrays import Bools, Floats
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.evidence import Seen, log_evidence
+from fairpatch.measure.evidence import log_evidence
 from fairpatch.measure.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.metric import ChangedDecisions, Metric
 from fairpatch.measure.rates import changed_rate
@@ -50,8 +50,8 @@ class OverTime:
     """The same for it; minus infinity where there are too many pairs of groups to tell."""
     low: Floats
     high: Floats
-    """The interval, each end a limit at the confidence; NaN while nothing is known, and where no
-    one value explains all periods: then something has changed."""
+    """The interval, each end a limit at the confidence; NaN while nothing is known. Where the low
+    end is above the high one, no one value explains all periods: something has changed."""
     pair: tuple[str, ...] | None
     """The groups that most of the evidence is about: the lower and the higher one."""
 
@@ -110,27 +110,31 @@ def over_time(
         none = np.empty(0)
         return OverTime(limit, confidence, none, none, none, none, None)
     groups = _groups([before, *periods])
-    first, seen = (_seen(tables, metric, groups) for tables in ([before], periods))
-    known = first.k[0], first.n[0]
+    (k0,), (n0,) = _people([before], metric, groups)
+    k, n = _people(periods, metric, groups)
     claims = claims_of(metric, len(groups), np.array(limit))
-    weight = attention(claims, seen, *known)
-    all_claims = len(weight) <= MOST_CLAIMS
+    weight = attention(claims, k, n, k0, n0)
     order = np.argsort(-weight, kind="stable")[:MOST_CLAIMS]
+    every = len(order) == len(weight)
     weight, claims = weight[order], claims.pick(order)
-    each = evidence(claims, seen, *known)
-    hold = evidence(claims.turned, seen, *known).min(0, initial=np.inf)
+    # of few people nobody can say that a promise is kept; that it is broken, perhaps
+    sizes = np.stack([_sizes(counts, groups) for counts in periods])
+    large = np.tile(sizes >= MIN_PEOPLE, len(n[0]) // max(len(groups), 1) or 1)
+    whole = np.where(large, n, 0.0) if isinstance(metric, Metric) else n
+    each = evidence(claims, k, n, k0, n0)
     limits = np.linspace(0, metric.highest, STEPS + 1)
     tried = claims_of(metric, len(groups), limits[:, None]).pick(order)
     # one pair of groups is enough to exclude a better value, all are needed to exclude a worse one
-    better = averaged(evidence(tried, seen, *known), weight)
-    worse = evidence(tried.turned, seen, *known).min(1, initial=np.inf)
-    if not all_claims or not len(order):
-        hold, worse = np.full_like(hold, -np.inf), np.full_like(worse, -np.inf)
+    better = averaged(evidence(tried, k, n, k0, n0), weight)
+    if every and len(order):
+        hold = evidence(claims.turned, np.minimum(k, whole), whole, k0, n0, all_claims=True)
+        worse = evidence(tried.turned, np.minimum(k, whole), whole, k0, n0, all_claims=True)
+    else:
+        hold, worse = np.full(len(periods), -np.inf), np.full_like(better, -np.inf)
     bar = -np.log(1 - confidence)
     not_above, not_below = (better, worse) if metric.at_least else (worse, better)
-    low, high = _ends(limits, not_below >= bar, not_above >= bar, seen.n)
-    sizes = sum((_sizes(counts, groups) for counts in periods), np.zeros(len(groups)))
-    shown = [FEW if too_few(n) else name for n, name in zip(sizes, groups, strict=True)]
+    low, high = _ends(limits, not_below >= bar, not_above >= bar, n)
+    shown = [FEW if too_few(own) else name for own, name in zip(sizes.sum(0), groups, strict=True)]
     pair = _pair(each, claims, shown)
     return OverTime(limit, confidence, averaged(each, weight), hold, low, high, pair)
 
@@ -150,26 +154,23 @@ def _sizes(counts: Counts | None, groups: Sequence[str]) -> Floats:
     return found
 
 
-def _seen(
+def _people(
     tables: Sequence[Counts | None], metric: Metric | ChangedDecisions, groups: Sequence[str]
-) -> Seen:
-    """Hits, misses and their weights: (periods, rates x groups, kinds), a kind a decision of f."""
+) -> tuple[Floats, Floats]:
+    """Hits and people of each rate and group: (periods, rates x groups)."""
     rates = [rate("g") for rate in metric.rates] if isinstance(metric, Metric) else [changed_rate()]
     names = list(groups) if isinstance(metric, Metric) else [""]
-    people, weight = (np.zeros((len(tables), len(rates), len(names), 2, 2)) for _ in range(2))
+    found = np.zeros((2, len(tables), len(rates), len(names)))
     for t, counts in enumerate(tables):
         if counts is None:
             continue
         own = counts.known() if isinstance(metric, Metric) else counts.by()
         at = [names.index(name) for name in own.group_names]
         for r, rate in enumerate(rates):
-            cells = np.stack([rate.hits & rate.among, ~rate.hits & rate.among])
-            for found, table in ((people, own.n), (weight, own.weight)):
-                found[t, r, at] = (table[:, None] * cells).sum((2, 4))
-    each = np.divide(weight, people, out=np.ones_like(weight), where=people > 0)
-    shape = (len(tables), len(rates) * len(names), 2)
-    hits, misses, up, down = (x[..., i, :].reshape(shape) for x in (people, each) for i in range(2))
-    return Seen(hits, misses, up, down)
+            found[0, t, r, at] = (own.n * (rate.hits & rate.among)).sum((1, 2, 3))
+            found[1, t, r, at] = (own.n * rate.among).sum((1, 2, 3))
+    k, n = found.reshape(2, len(tables), -1)
+    return k, n
 
 
 def claims_of(metric: Metric | ChangedDecisions, groups: int, limit: Floats) -> Claims:
@@ -180,7 +181,8 @@ def claims_of(metric: Metric | ChangedDecisions, groups: int, limit: Floats) -> 
     if not isinstance(metric, Metric):
         return Claims(np.zeros((1, 1), np.intp), np.ones((1, 1)), limit + np.zeros(1))
     pairs = list(permutations(range(groups), 2))
-    chosen = list(product(pairs, repeat=len(metric.rates)))
+    # one more than are looked at: whoever counts them sees that there are too many
+    chosen = list(islice(product(pairs, repeat=len(metric.rates)), MOST_CLAIMS + 1))
     of = np.array(
         [[r * groups + g for r, pair in enumerate(own) for g in pair] for own in chosen], np.intp
     ).reshape(len(chosen), 2 * len(metric.rates))
@@ -190,7 +192,7 @@ def claims_of(metric: Metric | ChangedDecisions, groups: int, limit: Floats) -> 
     return Claims(of, np.stack([-np.ones_like(b), b], -1), 0 * b)  # limit * higher - lower <= 0
 
 
-def attention(claims: Claims, seen: Seen, k0: Floats, n0: Floats) -> Floats:
+def attention(claims: Claims, k: Floats, n: Floats, k0: Floats, n0: Floats) -> Floats:
     """How much each claim weighs; the weights sum to less than 1.
 
     What was nearest to the limit at the start weighs most, half of it by rank and half by how many
@@ -198,7 +200,6 @@ def attention(claims: Claims, seen: Seen, k0: Floats, n0: Floats) -> Floats:
     order in which they come. So nobody's coming changes a weight.
     Rates are the last axis, periods the one before it.
     """
-    k, n = seen.k, seen.n
     early = np.asarray(n.any(-1)).argmax(-1)[..., None, None]  # the first period with people
     began = ~np.asarray(n0.any(-1))[..., None]
     k0, n0 = (
@@ -221,10 +222,14 @@ def attention(claims: Claims, seen: Seen, k0: Floats, n0: Floats) -> Floats:
     return np.where(there, share, LATER / (late * (late + 1)))
 
 
-def evidence(claims: Claims, seen: Seen, k0: Floats, n0: Floats) -> Floats:
+def evidence(
+    claims: Claims, k: Floats, n: Floats, k0: Floats, n0: Floats, *, all_claims: bool = False
+) -> Floats:
     """Log evidence against each claim after each period, of shape (..., claims, periods)."""
-    known = (x[..., claims.of] for x in (k0, n0))
-    return log_evidence(seen.at(claims.of), claims.a, claims.b, *known)
+    own = (np.moveaxis(x[..., claims.of], -3, -2) for x in (k, n))
+    k_own, n_own = own
+    k0_own, n0_own = (x[..., claims.of] for x in (k0, n0))
+    return log_evidence(k_own, n_own, claims.a, claims.b, k0_own, n0_own, all_claims=all_claims)
 
 
 def averaged(each: Floats, weight: Floats) -> Floats:
@@ -234,16 +239,18 @@ def averaged(each: Floats, weight: Floats) -> Floats:
     return np.asarray(np.logaddexp(all_, rest))
 
 
-def _ends(limits: Floats, not_below: Floats, not_above: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """After each period, the least and the greatest value that is not excluded."""
+def _ends(limits: Floats, not_below: Bools, not_above: Bools, n: Floats) -> tuple[Floats, Floats]:
+    """After each period, the ends of the values that are not excluded, outwards to the grid."""
     ends = []
     for t in range(not_below.shape[1]):
-        low, high = np.flatnonzero(not_below[:, t]), np.flatnonzero(not_above[:, t])
-        down = limits[min(low[-1] + 1, len(limits) - 1)] if len(low) else limits[0]
-        up = limits[max(high[0] - 1, 0)] if len(high) else limits[-1]
-        some = bool(n[: t + 1].any()) and down <= up
-        ends.append((down, up) if some else (np.nan, np.nan))
-    return tuple(np.array(ends).reshape(-1, 2).T)  # type: ignore[return-value]
+        if not n[: t + 1].any():
+            ends.append((np.nan, np.nan))
+            continue
+        first = int(np.argmin(np.append(not_below[:, t], False)))
+        last = len(limits) - 1 - int(np.argmin(np.append(not_above[::-1, t], False)))
+        ends.append((limits[max(first - 1, 0)], limits[min(last + 1, len(limits) - 1)]))
+    low, high = np.array(ends).reshape(-1, 2).T
+    return low, high
 
 
 def _pair(each: Floats, claims: Claims, groups: Sequence[str]) -> tuple[str, ...] | None:
