@@ -50,7 +50,7 @@ def run(
         return
     say(_table(entries))
     if changes is not None:
-        say(f"At most {changes:.1%} of decisions differ from those of the first validated model.")
+        say(f"About {changes:.1%} at most differ from those of the first validated model.")
     many = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
     say(f"The ledger is whole: {many}. Head: {entries[-1].hash if entries else 'none'}")
 
