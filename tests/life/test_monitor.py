@@ -220,3 +220,14 @@ def test_few_people_tell_no_more_than_tens(patched, tmp_path):
     assert found.last.shown["group_unknown"] is None
     ends = found.promises[0].ends
     assert all(abs(20 * end - round(20 * end)) < 1e-9 for end in ends)
+
+
+def test_a_group_that_was_not_there_before_is_said(patched, tmp_path):
+    history = History(tmp_path / "h.jsonl")
+    look(patched, history, month(23), "2026-01")
+    rows = month(24)
+    rows.loc[rows.index[:40], "group"] = "new"
+    rows.loc[rows.index[40:43], "group"] = "rare"
+    found = look(patched, history, rows, "2026-02")
+    assert "'new' is a group of 'group' that was not there before" in str(found)
+    assert "rare" not in str(found)

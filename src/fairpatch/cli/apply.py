@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.life_folder import record
+from fairpatch.cli.life_folder import ledger_for, record
 from fairpatch.cli.options import (
     SOURCES,
     IfUnlike,
@@ -50,6 +50,7 @@ def run(
     if out.suffix and out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or another name")
     found, source = load(patch_path(patch)), model_of(patch, score, model)
+    ledger_for(patch, life, "applied")  # before anything is written: it may be another model's
     origin = data
     with tempfile.TemporaryDirectory() as scratch:
         if source is None:

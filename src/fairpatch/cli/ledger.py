@@ -12,6 +12,9 @@ from fairpatch.cli.say import refuse, say, say_json
 if TYPE_CHECKING:
     from fairpatch.life.ledger import Entry, OnDay
 
+TOLD = ("verdict", "way", "period", "promise", "certificate")
+"""Facts of an entry that its line shows."""
+
 
 def run(
     life: Annotated[Path, typer.Argument(help="the folder of ledger and history")],
@@ -62,7 +65,7 @@ def _table(entries: "list[Entry]") -> str:
         [
             str(e.number), e.at[:10], e.day, e.event, e.patch[:8], e.run or "",
             (e.signer or "yes") if e.signature else "no",
-            "; ".join(f"{k}: {v}" for k, v in e.facts.items() if k in ("verdict", "way", "period")),
+            "; ".join(f"{k}: {v}" for k, v in e.facts.items() if k in TOLD),
         ]
         for e in entries
     ]  # fmt: skip

@@ -51,29 +51,43 @@ def record(
     **facts: Any,
 ) -> "Entry | None":
     """Note an event in the ledger, where there is one or one was asked for."""
-    life = life_of(run, given)
-    if not run.is_dir() or not (always or given or os.environ.get("FAIRPATCH_LIFE")
-                                or (life / LEDGER).exists()):  # fmt: skip
+    ledger = ledger_for(run, given, event, always=always)
+    if ledger is None:
         return None
-    from fairpatch.patch import load
-    from fairpatch.report.identity import patch_hash
-
-    patch = patch_hash(load(patch_path(run)))
-    ledger = ledger_in(life)
-    known = {entry.patch for entry in ledger.entries()}
-    if patch not in known and event not in BEGINS:
-        if known:
-            refuse(
-                f"{life} is the life of another model: its ledger does not know the patch of {run}."
-                " Give the folder of this one, --life FOLDER; or, if the patch goes on from an "
-                "earlier one, say so first: fairpatch ledger LIFE --fitted RUN"
-            )
+    patch = _hash(run)
+    if not ledger.entries() and event not in BEGINS:
         ledger.append("fitted", patch, run=str(run), facts=facts_of(run), key=key, signer=signer)
     entry = ledger.append(
         event, patch, run=str(run), since=since, facts=facts, key=key, signer=signer
     )
     note(f"{event}: entry {entry.number} of {ledger.path}, {entry.hash[:16]}...")
     return entry
+
+
+def ledger_for(
+    run: Path, given: Path | None, event: "Event", *, always: bool = False
+) -> "Ledger | None":
+    """The ledger that an event of a run belongs to; another model's is refused."""
+    life = life_of(run, given)
+    asked = always or given or os.environ.get("FAIRPATCH_LIFE")
+    if not run.is_dir() or not (asked or (life / LEDGER).exists()):
+        return None
+    ledger = ledger_in(life)
+    known = {entry.patch for entry in ledger.entries()}
+    if known and event not in BEGINS and _hash(run) not in known:
+        refuse(
+            f"{life} is the life of another model: its ledger does not know the patch of {run}. "
+            "Give the folder of this one, --life FOLDER; or, if the patch goes on from an earlier "
+            "one, say so first: fairpatch ledger LIFE --fitted RUN"
+        )
+    return ledger
+
+
+def _hash(run: Path) -> str:
+    from fairpatch.patch import load
+    from fairpatch.report.identity import patch_hash
+
+    return patch_hash(load(patch_path(run)))
 
 
 def facts_of(run: Path) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def run(
         refuse(f"there is no way to {take}: {found.not_possible[take]}")
     chosen = found.options[take] if take else found.recommended
     if chosen is None:
-        note("nothing was written; say which way to go all the same: --take turn")
+        note(f"nothing was written; to go on all the same: --take {' or '.join(found.options)}")
         sys.exit(NOT_MET)
     _write(found, chosen, now, folder, out)
     record(

@@ -90,7 +90,7 @@ def history_page(
         about=about or About(),
         now=now,
         charts=charts,
-        months=_months(periods, shown, now),
+        months=_months(shown, now),
         earlier=_earlier(each, now),
         entries=entries,
         patches=patches,
@@ -235,21 +235,19 @@ def _scale(values: Sequence[float], highest: float) -> tuple[float, float]:
     return max(0.0, low - room), min(highest, high + room)
 
 
-def _months(
-    periods: Sequence[str], shown: dict[tuple[str, str], Period], now: Watch
-) -> list[dict[str, Any]]:
+def _months(shown: dict[tuple[str, str], Period], now: Watch) -> list[dict[str, Any]]:
     """One line a month, the last one first."""
-    last = {name: period for (_, name), period in shown.items()}
+    rows = sorted(shown.items(), key=lambda item: item[0][1], reverse=True)
     return [
         {
             "period": name,
-            "shown": last[name].shown,
-            "findings": last[name].findings,
-            "patch": last[name].patch[:8],
-            "corrected": last[name].replaces,
+            "shown": period.shown,
+            "findings": period.findings,
+            "patch": period.patch[:8],
+            "corrected": period.replaces,
             "promises": {
-                p.name: _told(last[name], p) for p in now.promises
+                p.name: _told(period, p) for p in now.promises
             },
         }
-        for name in reversed(periods)
+        for (_, name), period in rows
     ]  # fmt: skip

@@ -1,5 +1,6 @@
 """Count a period where its people lie, note it in the history, and judge what was promised."""
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from fairpatch.life.period import Found, Period, period_name
 from fairpatch.life.watch import Watch, watch
 from fairpatch.measure.counts import UNKNOWN, Counts
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import too_few
+from fairpatch.measure.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate
@@ -86,20 +87,32 @@ def monitor(
         raise ValueError(f"there is nobody in the table of {period}: nothing is counted")
     if before is not None:
         history.append(Period.of(before, **about, before=True))
+    findings = [
+        Found(word=f.word, what=f.what, figure=f.figure, value=f.value, text=f.text)
+        for f in found.findings
+    ]
     own = Period.of(
         counts,
         **about,
         labels=labels,
-        findings=tuple(
-            Found(word=f.word, what=f.what, figure=f.figure, value=f.value, text=f.text)
-            for f in found.findings
-        ),
+        findings=(*findings, *_new_groups(counts, history.of(about["patch"]))),
         replaces=replace,
         unprotected=show_small_counts,
         shown=shown(counts, target, show_small=show_small_counts),
     )
     history.append(own)
     return watch(history, target, patch=own.patch)
+
+
+def _new_groups(counts: Counts, earlier: Sequence[Period]) -> Iterator[Found]:
+    """Groups of at least ten people that no earlier period has."""
+    for feature in counts.features if earlier else ():
+        known = {name for p in earlier for name in p.counts.by(feature).group_names}
+        own = counts.by(feature).known()
+        for name, size in zip(own.group_names, own.sizes, strict=True):
+            if name not in known and size >= MIN_PEOPLE:
+                text = f"{name!r} is a group of {feature!r} that was not there before"
+                yield Found(word="notice", what=feature, figure="new_group", value=1, text=text)
 
 
 def _own_decisions(model: PatchedModel, rows: Any, decided: str, sensitive: Any) -> Comparison:

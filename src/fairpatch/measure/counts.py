@@ -162,6 +162,7 @@ class Counts:
         at = {group: i for i, group in enumerate(groups)}
         shape = (len(groups), 3, 2, 2)
         n, w, ww = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
+        nobody = sum(int(cell[f"{_OWN}n"] or 0) for cell in cells if cell[f"{_OWN}f"] is None)
         for group, cell in zip(in_group, cells, strict=True):
             rows_here = cell[f"{_OWN}n"]
             f, y = cell[f"{_OWN}f"], cell.get(f"{_OWN}y")
@@ -169,8 +170,9 @@ class Counts:
             for name, value in (("decision", f), ("new_decision", g)):
                 if value not in (0, 1):
                     raise ValueError(
-                        f"{name} must be 0 or 1 in every row, but {rows_here} rows have {value!r}. "
-                        "A missing score has no decision: drop or fill those rows first."
+                        f"{name} must be 0 or 1 in every row, but {nobody or rows_here} rows have "
+                        f"{value!r}. A missing score has no decision, nor has one that is no "
+                        "probability: drop or mend those rows first."
                     )
             if y not in (0, 1, None):
                 raise ValueError(_label_error(y))
