@@ -29,6 +29,10 @@ def test_a_stack_of_100_costs_at_most_8_times_one(tmp_path):
     assert json.loads(path.read_text())["times_one_alone"] <= 8
 
 
+QUICK = ("law_school", "compas", "german_credit")
+"""Data sets that are trained on in `make check`; all of them in `make check-slow`."""
+
+
 @pytest.mark.parametrize("fits", [8, pytest.param(500, marks=pytest.mark.slow)])
 def test_certificates_are_valid_over_many_fits(fits, tmp_path):
     path = tmp_path / "certificate.json"
@@ -52,7 +56,9 @@ def test_asking_for_a_p_rule_on_law_school(direction, tmp_path, capsys):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NAMES]
+)
 def test_every_data_set_trains_with_the_defaults_and_gets_fair(name):
     """A coarser grid and fewer rows than `python -m fairpatch.bench ten`, same settings."""
     grid = Grid.of(fair=(1.0, 3.0, 10.0, 30.0, 100.0))

@@ -45,7 +45,8 @@ def digest(folder, name):
     ).fetchall()
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow  # tests/attack/test_kills.py kills it in `make check`, too
+@pytest.mark.parametrize("kills", [3, 20])
 def test_apply_killed_and_resumed_gives_what_an_undisturbed_one_gives(folder, tmp_path, kills):
     start = time.perf_counter()
     fairpatch("apply", "run", "people", tmp_path / "whole", cwd=folder)

@@ -43,7 +43,7 @@ def p_rule(p, d, column=0):
 
 
 @pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
-@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("groups", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_model_m_of_a_stack_equals_the_model_alone(fairness, groups):
     p = problem(groups=groups)
     settings = replace(QUICK, fairness=fairness)

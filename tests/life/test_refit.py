@@ -16,7 +16,7 @@ from fairpatch.life.refit import churn
 
 @pytest.fixture(scope="module")
 def found(patched):
-    rows = month(40, 8_000).drop(columns="id")
+    rows = month(40, 5_000).drop(columns="id")
     return refit(patched, "new_score", rows, "y", sensitive_features=["group"], target=TARGET)
 
 
@@ -41,13 +41,13 @@ def test_a_kept_patch_knows_its_new_model(found):
 
 
 def test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions(patched):
-    rows = month(41, 8_000).drop(columns="id")
+    rows = month(41, 5_000).drop(columns="id")
     S = {"sensitive_features": ["group"]}
     free = Commod("new_score", target=TARGET, exclude=["score"]).fit(rows, "y", **S)
     near = Commod("new_score", target=TARGET, exclude=["score"]).fit(
         rows, "y", **S, yesterday=patched
     )
-    test = month(42, 8_000)
+    test = month(42, 5_000)
     past = patched.decisions(test)
     apart = [np.mean(g.patched_.decisions(test) != past) for g in (free, near)]
     assert apart[1] <= apart[0]
@@ -56,7 +56,7 @@ def test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions(patche
 
 
 def test_a_budget_for_churn_is_kept_or_said_to_be_missed(patched):
-    rows = month(43, 8_000).drop(columns="id")
+    rows = month(43, 3_000).drop(columns="id")
     tight = TARGET.but(max_churn=0.0)
     found = refit(patched, "new_score", rows, "y", sensitive_features=["group"], target=tight)
     assert "learn" in found.not_possible
@@ -66,7 +66,7 @@ def test_a_budget_for_churn_is_kept_or_said_to_be_missed(patched):
 
 
 def test_people_without_yesterdays_score_are_left_out_of_churn(patched):
-    rows = month(44, 8_000).drop(columns="id")
+    rows = month(44, 2_000).drop(columns="id")
     rows.loc[rows.index[::2], "score"] = np.nan
     past = patched.decisions(rows)
     assert (past[::2] == -1).all()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "plot_9_life.py"
+SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "life.py"
 
 
 def test_two_years_in_production():
