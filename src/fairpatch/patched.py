@@ -205,8 +205,7 @@ class PatchedModel:
         half = rows.split_codes((0.25, 0.25, 0.5), seed) == 2
         first, fresh = (rows.take(np.flatnonzero(part)) for part in (~half, half))
         patch, certificate = redial(self.patch, first, target, FreshRows(fresh))
-        found = PatchedModel(self.base, patch, self.classes)
-        return found, certificate or certify(count_rows(fresh, patch), target)
+        return PatchedModel(self.base, patch, self.classes), certificate
 
     def compare(self, X: Any) -> Comparison:
         """How far these rows, f's scores of them and f itself are from those of the fit.

@@ -1,6 +1,7 @@
 """The verbs of a life: certify, monitor, refit, diff, ledger, with their exit codes and files."""
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -118,3 +119,14 @@ def test_anothers_life_is_refused(place, tmp_path):
                 "--life", tmp_path / "life", code=2)  # fmt: skip
     assert "the life of another model" in told
     assert len(Ledger(tmp_path / "life" / "ledger.jsonl").entries()) == 1
+
+
+def test_a_large_month_is_compared_by_some_rows_also_with_labels_from_elsewhere(
+    place, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(import_module("fairpatch.life.monitor"), "COMPARED", 500)
+    labels = ("--labels", place / "labels_2.parquet", "--join", "id")
+    month = place / "month_2026_02.parquet"
+    told = verb("monitor", place / "run", month, *labels, "--life", tmp_path / "life")
+    assert "TPR gap at most 0.2 (group)" in told
+    assert "no labels yet" not in told

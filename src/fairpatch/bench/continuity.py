@@ -13,6 +13,7 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.bench.problems import PROBLEMS, fitted_model
 from fairpatch.choose.dial import trace
+from fairpatch.choose.redial import along_prices
 from fairpatch.choose.target import Target
 from fairpatch.commod import Commod
 from fairpatch.datasets import load
@@ -77,15 +78,9 @@ def _at(
     patch: Patch, X: Any, f: Floats, y: Ints, s: Ints, yesterday: Bools, level: float
 ) -> tuple[float, float, float]:
     """Churn, changes and accuracy of a card at the price at which the P-Rule is a level."""
-    if patch.card is None:
-        raise TypeError("only cards have a price")
-    whole = patch.with_strength(1.0)
-    points = whole.points(X)
-    each, rest = whole.effect(f)
-    dearest = int(np.ceil(np.abs(points).max(initial=0.0))) + 1
-    strengths = np.append(0.0, patch.card.price / np.arange(dearest, 0, -1))
+    _, ratio, strengths = along_prices(patch, X, f)
     dial = trace(
-        1 + each * points + rest, f, y, s, direction=patch.direction, most=strengths[-1] * 2,
+        ratio, f, y, s, direction=patch.direction, most=strengths[-1] * 2,
         yesterday=yesterday.astype(np.int64),
     ).read_at(strengths)  # fmt: skip
     met = np.flatnonzero(P_RULE.along(dial) >= level)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,11 +118,15 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
 def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
     """What is least for the preferred choice."""
     if target.prefer is None:
-        churn = target.price_per_churn * (choice.churn or 0.0)
-        cost = target.price_per_change * choice.change_rate - choice.accuracy + churn
-        return (cost, choice.change_rate)
+        own = (choice.change_rate, choice.accuracy, choice.churn or 0.0)
+        return (_cost(target, *own), choice.change_rate)
     values = {"changes": choice.change_rate, "accuracy": -choice.accuracy}
     return tuple(values[name] for name in target.prefer)
+
+
+def _cost(target: Target, changes: Any, accuracy: Any, churn: Any) -> Any:
+    """In wrong decisions: those there are, changes and churn at their prices."""
+    return target.price_per_change * changes - accuracy + target.price_per_churn * churn
 
 
 def fewest(
@@ -195,9 +200,8 @@ def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> 
     if not len(met):
         return None
     if target.prefer is None:
-        cost = target.price_per_change * dial.change_rate[met] - dial.accuracy[met]
-        cost = cost + target.price_per_churn * dial.churn[met]
-        return int(met[cost.argmin()])
+        cost = _cost(target, dial.change_rate, dial.accuracy, dial.churn)
+        return int(met[cost[met].argmin()])
     return int(met[0] if target.prefer[0] == "changes" else met[dial.accuracy[met].argmax()])
 
 

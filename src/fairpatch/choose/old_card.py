@@ -11,6 +11,7 @@ import numpy as np
 
 from fairpatch._arrays import Floats
 from fairpatch.choose.cards import SURENESS, Cards
+from fairpatch.choose.prices import priced, strengths_of
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.learn.push.points import HUNDRED
@@ -52,11 +53,8 @@ class Joined:
         """Candidate m at a price of a hundred points over the strength."""
         if m < len(self.new):
             return self.new.patch(m, strength)
-        own = self.old[m - len(self.new)]
-        if own.card is None or not strength:
-            return own.with_strength(strength)
-        priced = Card(price=round(HUNDRED / strength, 6), sureness=own.card.sureness)
-        return seal(own.model_copy(update={"card": priced}), self.about(m))
+        own = priced(self.old[m - len(self.new)], HUNDRED, strength)
+        return seal(own, self.about(m)) if strength else own
 
     def about(self, m: int) -> dict[str, Any]:
         """Its settings."""
@@ -91,8 +89,6 @@ def beside_old(new: Cards, old: Patch, rows: Rows, direction: Direction) -> Join
     points = old.points(rows.X)
     effects = [card.effect(rows.f) for card in cards]
     ratios = np.array([1 + each * points + rest for each, rest in effects])
-    dearest = int(np.ceil(np.abs(points).max(initial=0.0))) + 1
-    prices = np.arange(1, dearest + 1)
-    strengths = np.unique(np.concatenate([new.strengths, HUNDRED / prices]))
+    strengths = np.union1d(new.strengths, strengths_of(points, HUNDRED))
     crossed, own = (np.concatenate([x, ratios]) for x in (new.ratios, new.own_ratios))
     return Joined(new, cards, crossed, own, strengths)

@@ -10,6 +10,7 @@ from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import choose
 from fairpatch.choose.fit import certify_choice
 from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.prices import priced, strengths_of
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Fresh
@@ -17,7 +18,6 @@ from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.parts import Card
 from fairpatch.patch.sealed import is_as_learned
 
 EDITED = "lines differ from those that were learned"
@@ -51,10 +51,7 @@ class OneCard:
 
     def patch(self, m: int, strength: float = 1.0) -> Patch:  # noqa: ARG002 there is one
         """The card at another price."""
-        if self.card.card is None or not strength:
-            return self.card.with_strength(strength)
-        priced = Card(price=round(self.price / strength, 6), sureness=self.card.card.sureness)
-        return self.card.model_copy(update={"card": priced})
+        return priced(self.card, self.price, strength)
 
     def about(self, m: int) -> dict[str, Any]:  # noqa: ARG002 there is one
         """What made it."""
@@ -65,27 +62,26 @@ class OneCard:
         return len(self.card.lines)
 
 
-def redial(
-    patch: Patch, rows: Rows, target: Target, fresh: Fresh | None = None
-) -> tuple[Patch, Certificate | None]:
-    """The card at the price at which it meets the target on these rows; raises where none does.
-
-    With fresh people, at the weakest price that they certify, as in a fit, and their certificate.
-    """
+def along_prices(patch: Patch, X: Any, f_logit: Floats) -> tuple[Patch, Floats, Floats]:
+    """A card as it was learned, its ratios of some rows, and the strengths at whole prices."""
     if patch.card is None:
         raise ValueError("only a card of points has a price; this is a patch of the paper's")
-    whole, price = patch.with_strength(1.0), patch.card.price
-    points = whole.points(rows.X)
-    each, rest = whole.effect(rows.f)
-    ratios = np.array([1 + each * points + rest])
-    dearest = int(np.ceil(np.abs(points).max(initial=0.0))) + 1
-    pool = OneCard(whole, price, np.append(0.0, price / np.arange(dearest, 0, -1)))
+    whole = patch.with_strength(1.0)
+    points = whole.points(X)
+    each, rest = whole.effect(f_logit)
+    return whole, 1 + each * points + rest, strengths_of(points, patch.card.price)
+
+
+def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patch, Certificate]:
+    """The card at the weakest price that meets the target on these rows and fresh people certify.
+
+    As in a fit; raises where no price meets the target.
+    """
+    whole, ratio, strengths = along_prices(patch, rows.X, rows.f)
+    pool = OneCard(whole, whole.card.price if whole.card else 1.0, strengths)
     encoder = Encoder.fit(rows.X, strict=False)
-    frontier = Frontier.trace(pool, rows, ratios, encoder, asked=target.metrics)
-    ladder, certificate = choose(frontier, target), None
-    choice = ladder[-1]
-    if fresh is not None:
-        choice, certificate = certify_choice(ladder, pool, target, fresh)
+    frontier = Frontier.trace(pool, rows, np.array([ratio]), encoder, asked=target.metrics)
+    choice, certificate = certify_choice(choose(frontier, target), pool, target, fresh)
     found = pool.patch(0, choice.strength)
     if is_as_learned(found) or found.provenance.edits:
         return found, certificate

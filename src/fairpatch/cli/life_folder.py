@@ -93,11 +93,9 @@ def _hash(run: Path) -> str:
 def facts_of(run: Path) -> dict[str, Any]:
     """What a run promised and reached: nothing of a person."""
     from fairpatch.choose.target import Target
-    from fairpatch.cli.run_folder import checked, manifest, options_of
-    from fairpatch.patch.strict import read_strictly
+    from fairpatch.cli.run_folder import manifest, options_of, review_of
 
-    (path,) = checked(run, "review.json")
-    change = read_strictly(path, "a review", 20_000_000)["verdict"]["change"]["change_rate"]
+    change = review_of(run)["verdict"]["change"]["change_rate"]
     found = {
         "promise": str(Target(**options_of(run).target.model_dump())),
         "certificate": manifest(run).certificate,

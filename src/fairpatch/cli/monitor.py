@@ -125,15 +125,12 @@ def run(
 def _people(options: "Config", data: str, labels: str | None, join: str | None) -> tuple[Any, bool]:
     """The period's table with its labels, and whether there are any."""
     given = tables.relation(data)
-    here = options.label in given.columns
+    if labels is None and options.label in given.columns:
+        return table_of(options), True
     if labels is None:
-        wanted = options.model_copy(update={"data": data, "label": options.label})
-        if not here:
-            named = [n for n in options.named if n != options.label]
-            tables.need_columns(given, named, data)
-            unread = [n for n in options.ignore if n in given.columns]
-            return tables.without(given, unread), False
-        return table_of(wanted), True
+        named = [n for n in options.named if n != options.label]
+        tables.need_columns(given, named, data)
+        return tables.without(given, [n for n in options.ignore if n in given.columns]), False
     column = join or options.decision.key
     if column is None:
         return refuse("--labels needs the key that both tables share: --join COLUMN")
@@ -152,8 +149,8 @@ def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
     from fairpatch.patch.apply import DECISION
 
     decision = options.decision
-    wanted = (*(c.name for c in g.patch.columns), options.score, options.label, *options.sensitive,
-              DECISION, decision.weight, decision.key)  # fmt: skip
+    wanted = (*(c.name for c in g.patch.columns), options.score, *options.sensitive, DECISION,
+              decision.weight, decision.key)  # fmt: skip
     own = [name for name in dict.fromkeys(wanted) if name is not None and name in table.columns]
     return tables.sample_of(data, table, own, COMPARED)
 

@@ -12,12 +12,9 @@ from fairpatch.cli.fit import about_run
 from fairpatch.cli.life_folder import record
 from fairpatch.cli.options import Data, IfUnlike, Life, PublicKey, ShowSmallCounts, TrustModel
 from fairpatch.cli.people import frame_of, heed, patched_model
-from fairpatch.cli.run_folder import checked, manifest, options_of
+from fairpatch.cli.run_folder import MOST_OF_A_REVIEW, checked, manifest, options_of
 from fairpatch.cli.say import say
 from fairpatch.cli.signature import who_signed
-
-MOST_BYTES = 20_000_000
-"""Of an earlier review's data."""
 
 
 def run(
@@ -86,6 +83,6 @@ def _past(path: Path) -> Any:
     from fairpatch.patch.strict import read_strictly
 
     try:
-        return read_strictly(path, "a review", MOST_BYTES)
+        return read_strictly(path, "a review", MOST_OF_A_REVIEW)
     except ValueError:
         return None

@@ -26,6 +26,8 @@ FILES = (
     "model_card.md",
 )
 """What every run has."""
+MOST_OF_A_REVIEW = 20_000_000
+"""Bytes of a review's data."""
 
 
 def seal(folder: Path, about: dict[str, Any]) -> None:
@@ -79,6 +81,14 @@ def checked(folder: Path, *names: str) -> list[Path]:
                 "run from where it was written, or run the same fairpatch fit again"
             )
     return [folder / name for name in names]
+
+
+def review_of(folder: Path) -> Any:
+    """The data of a run's review, checked."""
+    from fairpatch.patch.strict import read_strictly
+
+    (path,) = checked(folder, "review.json")
+    return read_strictly(path, "a review", MOST_OF_A_REVIEW)
 
 
 def options_of(

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 import typer
 
 from fairpatch.cli.options import PatchFile, Reasons, Score
-from fairpatch.cli.run_folder import checked, options_of, patch_path, score_of
+from fairpatch.cli.run_folder import options_of, patch_path, review_of, score_of
 from fairpatch.cli.say import refuse, say_code
 
 
@@ -56,13 +56,11 @@ def _test(folder: Path, table: str, dialect: str) -> str:
     from fairpatch.engines.promise_sql import promise_sql
     from fairpatch.engines.sql import Dialect
     from fairpatch.patch import load
-    from fairpatch.patch.strict import read_strictly
 
     if not folder.is_dir():
         refuse("--test needs a run's folder: a patch file does not say what was promised")
     options = options_of(folder)
-    review = read_strictly(checked(folder, "review.json")[0], "a review", 20_000_000)
-    groups = max((len(own["rows"]) for own in review["groups"].values()), default=2)
+    groups = max((len(own["rows"]) for own in review_of(folder)["groups"].values()), default=2)
     # dbt's own references stay as they are
     name = f"fairpatch_{token_hex(8)}" if "{{" in table else table
     text = promise_sql(

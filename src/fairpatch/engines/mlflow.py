@@ -77,12 +77,12 @@ def _figures(review: dict[str, Any]) -> dict[str, float]:
     for name, entry in estimates.items():
         for when in ("before", "after"):
             if entry[when]["value"] is not None:
-                found[_key(f"{name} {when}")] = entry[when]["value"]
+                found[allowed_name(f"{name} {when}")] = entry[when]["value"]
     # a count that is told as a range is no figure to sort by
     return {k: float(v) for k, v in found.items() if isinstance(v, int | float)}
 
 
-def _key(name: str) -> str:
+def allowed_name(name: str) -> str:
     """A name as MLflow allows it."""
     return "".join(c if c.isalnum() or c in "_-. /" else "_" for c in name)
 

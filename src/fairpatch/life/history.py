@@ -62,18 +62,13 @@ class History:
                     f"the people of {period.period} are counted exactly as those of {twin[0]}: is "
                     "it the same table?"
                 )
-            return period.model_dump_json(exclude_defaults=False).encode()
+            return period.model_dump_json().encode()
 
         append_line(self.path, line_after)
 
     def of(self, patch: str, *, labelled: bool = False) -> list[Period]:
         """The periods of a patch as they came, each once; or as their labels came."""
         return once(self, patch, labelled=labelled)
-
-    @property
-    def names(self) -> list[str]:
-        """Every period that is there, in order of time."""
-        return sorted({period.period for period in self if not period.before})
 
 
 def once(periods: Iterable[Period], patch: str, *, labelled: bool = False) -> list[Period]:

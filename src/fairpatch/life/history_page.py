@@ -23,18 +23,13 @@ EVENTS = {"applied": "in use", "refitted": "refitted", "retired": "retired"}
 class Mark:
     """One month of a promise, in the picture's coordinates."""
 
-    period: str
     x: float
-    value: float | None
-    ends: tuple[float, float] | None
-    """Of the month by itself, where it may be told."""
     y: float | None
     whisker: tuple[float, float] | None
+    """Of the month by itself, where it may be told."""
     band: tuple[float, float] | None
     """Of the interval that may be looked at every month."""
-    interval: tuple[float, float] | None
     word: str
-    why: str | None
 
 
 @dataclass(frozen=True)
@@ -72,16 +67,16 @@ def history_page(
     about: About | None = None,
 ) -> str:
     """Every promise over all periods that the history has; small counts are not told."""
-    periods = history.names
-    # by what was counted last
-    patches = list(dict.fromkeys(p.patch for p in reversed(list(history)) if not p.before))[::-1]
-    if not patches:
+    lines = list(history)
+    shown = {(p.patch, p.period): p for p in lines if not p.before}
+    if not shown:
         raise ValueError("the history is empty: there is nothing to draw")
-    each = {patch: watch(history, target, patch=patch) for patch in patches}
-    if watched is not None:
-        each[watched.last.patch] = watched
+    periods = sorted({name for _, name in shown})
+    known = {} if watched is None else {watched.last.patch: watched}
+    # by what was counted last
+    patches = list(dict.fromkeys(p.patch for p in reversed(lines) if not p.before))[::-1]
+    each = {p: known.get(p) or watch(lines, target, patch=p) for p in patches}
     now = watched or each[patches[-1]]
-    shown = {(p.patch, p.period): p for p in history if not p.before}
     charts = [
         _chart(i, promise, each, periods, shown, entries) for i, promise in enumerate(now.promises)
     ]
@@ -93,10 +88,9 @@ def history_page(
         months=_months(shown, now),
         earlier=_earlier(each, now),
         entries=entries,
-        patches=patches,
         width=WIDE,
         height=HIGH,
-        open_to_all=not any(p.unprotected for p in history),
+        open_to_all=not any(p.unprotected for p in lines),
         explorer_json="",
     )
 
@@ -196,20 +190,15 @@ def _events(
 
 
 def _mark(promise: Promise, t: int, period: Period, x: float, y: Any) -> Mark:
-    figure, stands = _told(period, promise), promise.stands
+    figure = _told(period, promise)
     value, low, high = (figure.get(name) for name in ("value", "low", "high"))
     interval = promise.ends_at(t)
     return Mark(
-        period=promise.periods[t],
         x=x,
-        value=value,
-        ends=None if low is None or high is None else (low, high),
         y=None if value is None else y(value),
         whisker=None if low is None or high is None else (y(low), y(high)),
         band=None if interval is None else (y(interval[0]), y(interval[1])),
-        interval=interval,
-        word=stands.word(t),
-        why=promise.refused.get(promise.periods[t]),
+        word=promise.stands.word(t),
     )
 
 

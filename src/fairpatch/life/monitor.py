@@ -68,14 +68,14 @@ def monitor(
         Earlier people, such as those who certified the patch: they tell what to look at, so that
         the first period counts already. Given with it, and kept in the history.
     compare_with : rows of X, optional
-        Fewer rows to compare with those of the fit, where X is very large.
+        Fewer rows to compare with those of the fit, where X is very large; without labels.
     show_small_counts : bool
         Show figures behind which are fewer than ten people.
     """
     period_name(period)
     counts = model.count(X, y, sensitive_features=sensitive_features, decided=decided)
-    rows = X if compare_with is None else compare_with
-    found = model.compare(model.features(rows, y, sensitive_features))
+    rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
+    found = model.compare(model.features(rows, labels_of, sensitive_features))
     if decided is not None:
         found += _own_decisions(model, rows, decided, sensitive_features)
     about: dict[str, Any] = {

@@ -174,13 +174,13 @@ def refit(
             X, y, sensitive_features=sensitive_features, yesterday=nearest
         ).patched_
     except TargetNotReachedError as error:
-        budget = (
-            "" if target.max_churn is None else f"with a churn of at most {target.max_churn:g}, "
-        )
-        lost["learn"], frontier = budget + _why(error), error.frontier
+        lost["learn"], frontier = _why(error), error.frontier
+        if target.max_churn is not None:
+            lost["learn"] = f"with a churn of at most {target.max_churn:g}, {lost['learn']}"
     else:
         fitted, frontier, judged_by["learn"] = g.fitted_, g.frontier_, g.certificate_
     found: dict[Way, Option] = {}
+    past = _yesterday(fresh)
     for way, model in made.items():
         counts = count_rows(fresh, model.patch)
         decided = model.patch.decide(fresh.X, fresh.f).astype(np.int64)
@@ -191,34 +191,37 @@ def refit(
             reviewed(counts, target.metrics).rate(changed_rate()),
             churn(fresh, decided),
             target.max_churn,
-            _exact(fresh, decided),
+            _apart(past, decided),
         )
     before = replace(old, patch=old.patch.with_strength(0.0)).decisions(fresh.X)
-    known = before >= 0
-    moved = _differ(before[known], (fresh.f > 0).astype(np.int64)[known])
+    moved = _differ(before, (fresh.f > 0).astype(np.int64))
     return Refit(found, lost, moved, target, fresh, len(rows), fitted, frontier)
 
 
 def churn(rows: Rows, decided: Ints) -> Estimate:
     """The share of people decided otherwise than yesterday, of whom that is known."""
-    past = np.full(len(rows), -1) if rows.yesterday is None else rows.yesterday
-    known = past >= 0
-    return _differ(past[known], decided[known])
+    return _differ(_yesterday(rows), decided)
 
 
-def _exact(rows: Rows, decided: Ints) -> float | None:
-    past = np.full(len(rows), -1) if rows.yesterday is None else rows.yesterday
+def _yesterday(rows: Rows) -> Ints:
+    return np.full(len(rows), -1) if rows.yesterday is None else rows.yesterday
+
+
+def _apart(past: Ints, decided: Ints) -> float | None:
+    """The share that differs, exactly, of people whose decision then is known (not -1)."""
     known = past >= 0
     return float(np.mean(past[known] != decided[known])) if known.any() else None
 
 
-def _differ(one: Ints, two: Ints) -> Estimate:
-    if not len(one):
+def _differ(past: Ints, decided: Ints) -> Estimate:
+    """The same as far as it may be told."""
+    n, exact = int((past >= 0).sum()), _apart(past, decided)
+    if exact is None:
         return Estimate.undefined("nobody's decision of yesterday is known")
-    apart = int((one != two).sum())
-    if too_few(apart) or too_few(len(one) - apart):
-        return Estimate(None, reason=FEW_BEHIND, within=_about(apart, len(one)))
-    return share(apart, len(one), "nobody")
+    k = round(exact * n)
+    if too_few(k) or too_few(n - k):
+        return Estimate(None, reason=FEW_BEHIND, within=_about(k, n))
+    return share(k, n, "nobody")
 
 
 def _about(k: int, n: int) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairpatch._extras import need
 from fairpatch.choose.target import Target
-from fairpatch.engines.mlflow import log_model
+from fairpatch.engines.mlflow import allowed_name, log_model
 from fairpatch.life.ledger import Entry, Ledger
 from fairpatch.patched import PatchedModel
 from fairpatch.report.identity import patch_hash
@@ -75,9 +75,9 @@ def log_ledger(ledger: Ledger, experiment: str) -> int:
         run = client.create_run(where, run_name=f"{entry.number} {entry.event}", tags=_tags(entry))
         for key, value in entry.facts.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                client.log_metric(run.info.run_id, _name(key), float(value))
+                client.log_metric(run.info.run_id, allowed_name(key), float(value))
             else:
-                client.set_tag(run.info.run_id, f"fairpatch.{_name(key)}", str(value)[:5000])
+                client.set_tag(run.info.run_id, f"fairpatch.{allowed_name(key)}", str(value)[:5000])
         client.set_terminated(run.info.run_id)
     return len(new)
 
@@ -86,7 +86,3 @@ def _tags(entry: Entry) -> dict[str, str]:
     own = entry.model_dump(mode="json", include=EVENT_TAGS)
     tags = {f"fairpatch.{key}": str(value) for key, value in own.items() if value is not None}
     return {**tags, ENTRY: entry.hash}
-
-
-def _name(key: str) -> str:
-    return "".join(c if c.isalnum() or c in "_-. /" else "_" for c in key)

@@ -226,8 +226,7 @@ def evidence(
     claims: Claims, k: Floats, n: Floats, k0: Floats, n0: Floats, *, all_claims: bool = False
 ) -> Floats:
     """Log evidence against each claim after each period, of shape (..., claims, periods)."""
-    own = (np.moveaxis(x[..., claims.of], -3, -2) for x in (k, n))
-    k_own, n_own = own
+    k_own, n_own = (np.moveaxis(x[..., claims.of], -3, -2) for x in (k, n))
     k0_own, n0_own = (x[..., claims.of] for x in (k0, n0))
     return log_evidence(k_own, n_own, claims.a, claims.b, k0_own, n0_own, all_claims=all_claims)
 

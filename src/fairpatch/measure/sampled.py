@@ -47,7 +47,8 @@ def evenly_known(counts: Counts, *, with_label: bool) -> Counts:
     everybody, asked = counts.n.sum((0, 1)), some.sum((0, 1))
     if (asked == everybody).all():
         return counts.where(known)
-    lacking = (asked < np.minimum(MIN_PEOPLE, everybody)) & (everybody > LEAST * everybody.sum())
+    counted = everybody > LEAST * everybody.sum()
+    lacking = counted & (asked < np.minimum(MIN_PEOPLE, everybody))
     if lacking.any():
         f, g = (int(i) for i in np.argwhere(lacking)[0])
         what = "label" if with_label else "group"
@@ -55,7 +56,6 @@ def evenly_known(counts: Counts, *, with_label: bool) -> Counts:
             f"of people with decision {f} before and {g} after the patch, hardly anybody's {what} "
             "is known: what is known of others does not tell"
         )
-    counted = everybody > LEAST * everybody.sum()
     share = (asked / np.maximum(everybody, 1))[counted].min(initial=1.0)
     random = np.random.default_rng(
         list(hashlib.sha256(np.ascontiguousarray(counts.n, "<i8").tobytes()).digest())
