@@ -1,5 +1,7 @@
 """Cards as candidates: chosen, certified, edited, and judged on rows that f has not seen."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,8 +158,8 @@ def test_an_edited_card_is_dialled_and_judged_again(fitted, tmp_path):
     # in the file
     path = save(g.patch_, tmp_path / "patch.json")
     strong = max(g.patch_.concepts, key=lambda c: len(c.model_dump_json()))
-    text = path.read_text()
-    path.write_text(text.replace('"offset": ', '"offset": 1'))
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps({**held, "offset": held["offset"] + 100}))
     by_hand, _ = replace(g.patched_, patch=load(path)).redial(
         X, y, sensitive_features=s, target=Target(p_rule=0.7)
     )

@@ -100,6 +100,29 @@ def test_a_strength_lies_in_the_stretch_that_it_decides():
         assert dial.changed[dial.at(s)] == (decided != (f > 0)).sum()
 
 
+@given(
+    st.lists(PERSON, min_size=1, max_size=25),
+    st.sampled_from(["both", "promote_only", "demote_only"]),
+    st.sets(st.sampled_from([0.2, 1 / 3, 0.4, 0.5, 0.51, 2 / 3, 1.0, 1.7, 10.0, 30.0])),
+    st.booleans(),
+)
+def test_a_dial_that_stands_at_some_strengths_is_the_whole_one_there(people, way, stops, weigh):
+    r, f, y, group = (np.array(column) for column in zip(*people, strict=True))
+    strengths = np.array([0.0, *sorted(stops)])
+    options = {"direction": way, "weight": 0.5 + y + 2.0 * (f > 0) if weigh else None}
+    options["yesterday"] = (np.arange(len(y)) % 3) - 1
+    whole, some = (
+        trace(r, f, y, group, **options),
+        trace(r, f, y, group, strengths=strengths, **options),
+    )
+    there = whole.only(whole.at(strengths))
+    names = ("positive", "changed", "correct", "promoted", "promoted_good", "kept")
+    for name in names:
+        assert np.allclose(getattr(some, name), getattr(there, name)), name
+    assert some.strength.tolist() == strengths.tolist()
+    assert (some.at(strengths) == np.arange(len(strengths))).all()
+
+
 def test_a_strength_on_the_edge_belongs_to_the_stretch_before():
     """Somebody changes when the strength passes 1 / (1 - r), not when it gets there."""
     dial = trace(np.array([0.5, -1.0, -1.0]), np.array([-1.0, -1.0, -1.0]), *np.zeros((2, 3), int))

@@ -81,8 +81,8 @@ def _at(
     _, ratio, strengths = along_prices(patch, X, f)
     dial = trace(
         ratio, f, y, s, direction=patch.direction, most=strengths[-1] * 2,
-        yesterday=yesterday.astype(np.int64),
-    ).read_at(strengths)  # fmt: skip
+        yesterday=yesterday.astype(np.int64), strengths=strengths,
+    )  # fmt: skip
     met = np.flatnonzero(P_RULE.along(dial) >= level)
     if not len(met):
         return (float("nan"),) * 3

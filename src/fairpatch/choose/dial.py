@@ -61,11 +61,6 @@ class Dial:
         k = np.atleast_1d(k)
         return replace(self, **{name: getattr(self, name)[k] for name in BY_STRETCH})
 
-    def read_at(self, strengths: Floats) -> "Dial":
-        """The same dial where it may stand at some strengths only."""
-        start = np.nextafter(strengths, -np.inf)
-        return replace(self.only(self.at(strengths)), start=start, strength=strengths)
-
     @property
     def change_rate(self) -> Floats:
         """Share of changed decisions."""
@@ -107,51 +102,56 @@ def trace(
     most: float = np.inf,
     weight: Floats | None = None,
     yesterday: Ints | None = None,
+    strengths: Floats | None = None,
 ) -> Dial:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
 
-    O(n log n) in the number of people.
+    One sort of the people who may change. Where the dial may stand at some ``strengths`` only, as a
+    card's at whole prices, not even that: each of them falls between two strengths.
     """
-    n_groups = int(group.max()) + 1
     approved = f_logit > 0
-    may = (ratio < 1) & (f_logit != 0) & ~untouched(direction, approved)
-    with np.errstate(divide="ignore"):
-        at = np.where(may, 1 / (1 - ratio), np.inf)
-    order = np.argsort(at, kind="stable")
-    order = order[at[order] < most]
-    turning = at[order]
-    # A stretch ends where the next person's number is larger; equal numbers change together.
-    last = np.append(turning[1:] > turning[:-1], True) if len(order) else np.empty(0, bool)
-    ends = turning[last]
-    ahead = np.append(ends[1:], min(most, 2 * ends[-1] + 1)) if len(ends) else np.empty(0)
-    strength = np.append(0.0, (ends + ahead) / 2)
+    may = np.flatnonzero((ratio < 1) & (f_logit != 0) & ~untouched(direction, approved))
+    at = 1 / (1 - ratio[may])
+    may, at = may[at < most], at[at < most]
+    if strengths is None:  # a stretch ends where the next person changes; equal numbers do together
+        ends, place = np.unique(at, return_inverse=True)
+        ahead = np.append(ends[1:], min(most, 2 * ends[-1] + 1)) if len(ends) else ends
+        start, strength, place = np.append(0.0, ends), np.append(0.0, (ends + ahead) / 2), place + 1
+    else:
+        start, strength = np.nextafter(strengths, -np.inf), strengths
+        place = np.searchsorted(strengths, at, side="right")
 
-    w: Counted = np.ones(len(y), np.int64) if weight is None else weight
-    step = np.where(approved, -w, w)  # a change takes an approval away, or gives one
-    positive = np.zeros((len(strength), n_groups, 2), w.dtype)
-    size = np.zeros((n_groups, 2), w.dtype)
-    for g in range(n_groups):
-        for label in (0, 1):
-            here = (group == g) & (y == label)
-            size[g, label] = w[here].sum()
-            moves = np.where(here[order], step[order], 0).cumsum()[last]
-            positive[:, g, label] = w[here & approved].sum() + np.append(0, moves)
-
-    def equal(other: Ints) -> Counted:
-        """Decisions that equal others, along the dial; of people of whom -1 is known, none."""
-        here, same = np.where(other >= 0, w, 0), (other == 1) == approved
-        gained = np.where(same, -here, here)[order].cumsum()[last]
-        return np.asarray(here[same].sum() + np.append(0, gained))
-
+    # people by group (none first), label, f's decision and yesterday's (unknown first); and of
+    # them who has changed, along the dial
     past = np.full(len(y), -1) if yesterday is None else yesterday
-    changed = np.append(0, w[order].cumsum()[last])
-    good = y == 1
-    up, up_good = (
-        np.append(0, np.where(who[order], w[order], 0).cumsum()[last])
-        for who in (~approved, ~approved & good)
-    )
+    shape = (int(group.max()) + 2, 2, 2, 3 if yesterday is not None else 1)
+    cell = np.ravel_multi_index((group + 1, y.astype(np.intp), approved, past + 1), shape)
+    n_cells, n_steps = int(np.prod(shape)), len(strength)
+    n = np.bincount(cell, weight, n_cells).reshape(shape)
+    who = place * n_cells + cell[may]
+    turned = np.bincount(who, None if weight is None else weight[may], n_steps * n_cells)
+    moved = turned[: n_steps * n_cells].reshape(n_steps, *shape).cumsum(0)
+
+    def equal(same: NDArray[np.bool_], known: NDArray[np.bool_]) -> Counted:
+        """Decisions that equal others, along the dial: a change ends it, or brings it about."""
+        gained = np.where(same, -1, 1) * known
+        return np.asarray((n * same * known).sum() + (moved * gained).sum((1, 2, 3, 4)))
+
+    as_y = np.eye(2, dtype=bool)[:, :, None]
+    before = np.arange(shape[-1]) - 1
+    as_yesterday = np.arange(2)[:, None] == before
     return Dial(
-        np.append(0.0, ends), strength, positive, size, changed, float(w.sum()), equal(y),
-        up, up_good, float(w[~approved].sum()), float(w[~approved & good].sum()),
-        equal(past), float(w[past >= 0].sum()),
-    )  # fmt: skip
+        start=start,
+        strength=strength,
+        positive=n[1:, :, 1].sum(-1) + (moved[:, 1:, :, 0] - moved[:, 1:, :, 1]).sum(-1),
+        size=n[1:].sum((2, 3)),
+        changed=moved.sum((1, 2, 3, 4)),
+        people=float(n.sum()),
+        correct=equal(as_y, np.ones(1, bool)),
+        promoted=moved[:, :, :, 0].sum((1, 2, 3)),
+        promoted_good=moved[:, :, 1, 0].sum((1, 2)),
+        denied=float(n[:, :, 0].sum()),
+        denied_good=float(n[:, 1, 0].sum()),
+        kept=equal(as_yesterday, before >= 0),
+        compared=float(n[..., 1:].sum()),
+    )

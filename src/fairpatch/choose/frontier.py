@@ -237,12 +237,10 @@ def dials_of(
         own = {
             name: trace(
                 r, rows.f, rows.y, codes, direction=direction, most=candidates.strongest,
-                weight=weight, yesterday=rows.yesterday,
+                weight=weight, yesterday=rows.yesterday, strengths=candidates.strengths,
             )
             for name, codes in zip(groups.features, groups.codes.T, strict=True)
         }  # fmt: skip
-        if candidates.strengths is not None:
-            own = {name: dial.read_at(candidates.strengths) for name, dial in own.items()}
         found.append(own)
     return found
 

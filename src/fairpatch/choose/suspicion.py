@@ -50,7 +50,7 @@ def looks_known(rows: Rows) -> str | None:
     if counts.min() < 50:
         return None
     right = (some.f > 0) == (some.y == 1)
-    trees = HistGradientBoostingClassifier(max_iter=60, random_state=0)
+    trees = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=15, random_state=0)
     Z = Encoder.fit(some.X, strict=False).transform(some.X)
     with threadpool_limits(1):  # a few thousand rows: threads that wait for each other cost minutes
         could = cross_val_predict(trees, Z, some.y, cv=5) == some.y

@@ -29,7 +29,9 @@ from fairpatch.measure.groups import Groups
 from fairpatch.measure.labels import known_label, label_expr
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
-from fairpatch.patch.expressions import favour_expr
+from fairpatch.patch.apply import POINTS
+from fairpatch.patch.expressions import favour_expr, needed_points_expr
+from fairpatch.patch.typed import typed
 
 PRIME = 2**31 - 1
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
@@ -317,16 +319,34 @@ def _count(
 ) -> list[Counts]:
     if base.score_column is None:
         raise TypeError("f must be a score column of the table: see fairpatch.engines.scoring")
-    score = base.score_column
+    if made is None:
+        table, decisions = _decided(table, patches, base.score_column)
+    else:
+        decisions = [made]
     return Counts.from_frame_each(
         table,
         decision=base.favour_expr(),
-        new_decisions=[favour_expr(p, score) for p in patches] if made is None else [made],
+        new_decisions=decisions,
         sensitive_features=features,
         y=label,
         sample_weight=base.decision.weight,
         label_of=label_of,
     )
+
+
+def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, list[nw.Expr]]:
+    """Every patch's decision over a table that has the points of each card as a column: once."""
+    frame = nw.from_native(table)
+    schema = frame.collect_schema()
+    names: dict[str, str] = {}
+    found, decisions = {}, []
+    for patch in patches:
+        lines = "".join(c.model_dump_json() for c in patch.concepts)
+        own = f"{patch.direction} {patch.cutoff} {patch.offset} {lines}"
+        name = names.setdefault(own, f"{POINTS}_{len(names)}")
+        found[name] = needed_points_expr(typed(patch, schema), score)
+        decisions.append(favour_expr(patch, score, nw.col(name)))
+    return frame.with_columns(**found).to_native(), decisions
 
 
 def _equals(column: str, value: Any) -> nw.Expr:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fairpatch import _checks as check
 from fairpatch._arrays import Floats, Ints
 from fairpatch.base import BaseModel
-from fairpatch.measure.groups import Groups
+from fairpatch.measure.groups import Groups, numbered
 from fairpatch.patch.columns import Columns
 
 Shares = tuple[float, float, float]
@@ -108,8 +108,7 @@ class Rows:
     def split_codes(self, shares: Shares, seed: int) -> Ints:
         """Each row's split, 0 to 2."""
         check_shares(shares)
-        both = np.column_stack([self.s.codes, self.y])
-        _, stratum = np.unique(both, axis=0, return_inverse=True)
+        stratum = numbered(*self.s.codes.T, self.y)
         random = np.random.default_rng(seed)
         place = np.empty(len(self))
         for value in np.unique(stratum):  # spread each stratum evenly over 0 to 1, in random order

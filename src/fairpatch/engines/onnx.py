@@ -120,10 +120,12 @@ def _patched(
     """Put r, g and the decision behind f's."""
     double, boolean = graph.onnx.TensorProto.DOUBLE, graph.onnx.TensorProto.BOOL
     if patch.card is None:
-        total = _total(graph, merge(patch.concepts, patch.offset, patch.strength), 1.0)
+        points = _total(graph, merge(patch.concepts, patch.offset))
+        turned = graph.node("Mul", [points, graph.constant([patch.strength])])
         # one row a person in any case
-        nothing = graph.node("Mul", [f_logit, graph.constant([0.0])])
-        ratio = graph.node("Add", [total, nothing], output=RATIO)
+        one = graph.node("Add", [graph.node("Mul", [f_logit, graph.constant([0.0])]),
+                                 graph.constant([1.0])])  # fmt: skip
+        ratio = graph.node("Add", [turned, one], output=RATIO)
     else:
         ratio = _card_ratio(graph, patch, patch.card, f_logit, approved)
     _decision(graph, patch, approved, denied, ratio)
@@ -154,9 +156,9 @@ def _reasons(graph: Graph, patch: Patch, approved: str) -> None:
     graph.node("Concat", said, output=REASON, axis=1)
 
 
-def _total(graph: Graph, whole: Concept, start: float = 0.0) -> str:
-    """The start plus a concept."""
-    total = graph.constant([start + whole.intercept])
+def _total(graph: Graph, whole: Concept) -> str:
+    """A concept: its intercept, then term by term."""
+    total = graph.constant([whole.intercept])
     for part in [
         *(_number(graph, n) for n in whole.numbers),
         *(_ranges(graph, r) for r in whole.ranges),

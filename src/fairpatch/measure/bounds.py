@@ -208,18 +208,16 @@ def _rates(
     sizes, held = n.astype(np.float64), g.astype(np.float64)
 
     def cost(c: float) -> float:
-        below, above = (np.float64(edge) for edge in band(Fraction(c)))
+        below, above = (np.float64(edge) for edge in band(c))
         promote, demote = np.maximum(0, below * sizes - held), np.maximum(0, held - above * sizes)
         return float((promote + demote).sum())
 
     lowest, highest = float(least), 1.0
     rates = held / sizes
     if not down:  # nobody may be above the band, nor below it
-        lowest = max(lowest, _edge(lambda c: float(band(Fraction(c))[1]) >= rates.max(), up=True))
+        lowest = max(lowest, _edge(lambda c: float(band(c)[1]) >= rates.max(), up=True))
     if not up:
-        highest = min(
-            highest, _edge(lambda c: float(band(Fraction(c))[0]) <= rates.min(), up=False)
-        )
+        highest = min(highest, _edge(lambda c: float(band(c)[0]) <= rates.min(), up=False))
     if lowest > highest:
         return []
     # the minimum of a convex function by thirds

@@ -91,7 +91,7 @@ class Groups:
     @cached_property
     def strata(self) -> NDArray[np.intp]:
         """One number for each combination of values, gaps included."""
-        return np.unique(self.codes, axis=0, return_inverse=True)[1].ravel()
+        return numbered(*self.codes.T)
 
     @cached_property
     def joint(self) -> tuple[tuple[Group, ...], NDArray[np.intp]]:
@@ -161,3 +161,19 @@ def _from_array(array: NDArray[Any]) -> dict[str, NDArray[Any]]:
     if array.ndim == 2 and array.shape[1] != 1:
         return {f"sensitive_{j}": array[:, j] for j in range(array.shape[1])}
     return {"sensitive": array[:, 0] if array.ndim == 2 else array}
+
+
+def numbered(*columns: Ints) -> NDArray[np.intp]:
+    """One number for each combination of whole numbers from -1 on, in the order of the columns.
+
+    >>> numbered(np.array([0, -1, 0]), np.array([1, 1, 0])).tolist()
+    [2, 0, 1]
+    """
+    code: NDArray[np.intp] = np.zeros(len(columns[0]), np.intp)
+    for column in columns:
+        code = code * (int(column.max(initial=-1)) + 2) + column + 1
+        if len(code) and code.max() < 4 * len(code):  # they are few: no sort
+            code = (np.cumsum(np.bincount(code) > 0) - 1)[code]
+        else:
+            code = np.unique(code, return_inverse=True)[1]
+    return code

@@ -13,7 +13,6 @@ from fairpatch.patch.model import NUDGE, Patch
 from fairpatch.patch.parts import (
     CategoryWeight,
     Concept,
-    Level,
     NumberWeight,
     Range,
     RangesWeight,
@@ -46,19 +45,30 @@ def ratio_expr(patch: Patch, score: str | None = None) -> nw.Expr:
 
 
 def points_expr(patch: Patch) -> nw.Expr:
-    """The points of a card."""
+    """The weighted sum: on a card, its points."""
     return _sum(merge(patch.concepts, patch.offset))
+
+
+def needed_points_expr(patch: Patch, score: str) -> nw.Expr:
+    """The points where a decision may hang on them; 0 where the direction leaves it as it is."""
+    above = nw.col(score).cast(nw.Float64) > patch.cutoff
+    denied = ~above if patch.decision.favourable else above
+    if not may_demote(patch.direction):
+        return nw.when(denied).then(points_expr(patch)).otherwise(nw.lit(0.0))
+    if not may_promote(patch.direction):
+        return nw.when(~denied).then(points_expr(patch)).otherwise(nw.lit(0.0))
+    return points_expr(patch)
 
 
 def unbounded_expr(
     patch: Patch, score: str | None = None, points: nw.Expr | None = None
 ) -> nw.Expr:
     """r before a card's is kept within -1 and 1: all that a decision needs."""
+    points = points_expr(patch) if points is None else points
     if patch.card is None:
-        return _sum(merge(patch.concepts, patch.offset, patch.strength), 1.0)
+        return points * patch.strength + 1.0
     if score is None:
         raise ValueError("a card knows how sure f is: name the column of its probability, score")
-    points = points_expr(patch) if points is None else points
     t, k = patch.cutoff, patch.strength * NUDGE / patch.card.price
     p = nw.col(score).cast(nw.Float64)
     up, down = (k, -k) if patch.decision.favourable else (-k, k)
@@ -69,8 +79,7 @@ def unbounded_expr(
 
 def bounded_expr(ratio: nw.Expr) -> nw.Expr:
     """A card's ratio within -1 and 1: nobody's score is made surer than f's."""
-    above = nw.when(ratio > 1.0).then(nw.lit(1.0))
-    return above.otherwise(nw.when(ratio < -1.0).then(nw.lit(-1.0)).otherwise(ratio))
+    return _first([(ratio > 1.0, 1.0), (ratio < -1.0, -1.0)], ratio)
 
 
 def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
@@ -94,12 +103,15 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
         decided = decided | above
     if not may_rise(patch.direction):
         decided = decided & above
-    return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(decided)
+    return nw.when((p >= 0.0) & (p <= 1.0)).then(decided)
 
 
-def favour_expr(patch: Patch, score: str) -> nw.Expr:
-    """Whether the patched decision is the favourable one; null as the decision."""
-    decided = decision_expr(patch, score)
+def favour_expr(patch: Patch, score: str, points: nw.Expr | None = None) -> nw.Expr:
+    """Whether the patched decision is the favourable one; null as the decision.
+
+    ``points`` where they are a column already: patches that differ in price and strength share it.
+    """
+    decided = decision_expr(patch, score, unbounded_expr(patch, score, points))
     return decided if patch.decision.favourable else ~decided
 
 
@@ -117,8 +129,7 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     if patch.card is None:
         shift = log((1 - patch.cutoff) / patch.cutoff)
         z = r * (((1.0 - near) / near).log() - shift) + shift
-        far = nw.when(z < -FARTHEST).then(nw.lit(-FARTHEST)).otherwise(z)
-        odds = nw.when(z > FARTHEST).then(nw.lit(FARTHEST)).otherwise(far).exp()
+        odds = _first([(z < -FARTHEST, -FARTHEST), (z > FARTHEST, FARTHEST)], z).exp()
     else:
         odds = ((1.0 - near) / near) ** r
         if patch.cutoff != 0.5:
@@ -129,7 +140,7 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
         g = nw.when(approved).then(p).otherwise(g)
     if not may_promote(patch.direction):
         g = nw.when(~approved).then(p).otherwise(g)
-    return nw.when(~p.is_null() & (p >= 0.0) & (p <= 1.0)).then(g)
+    return nw.when((p >= 0.0) & (p <= 1.0)).then(g)
 
 
 def reason_expr(patch: Patch, approved: nw.Expr) -> nw.Expr:
@@ -165,40 +176,38 @@ def _said_expr(line: ReasonLine, approved: nw.Expr) -> nw.Expr:
 def _inside(score: str) -> nw.Expr:
     """f's probability, kept away from 0 and 1."""
     p = nw.col(score).cast(nw.Float64)
-    low, high = nw.lit(EDGE), nw.lit(1 - EDGE)
-    return nw.when(p < EDGE).then(low).otherwise(nw.when(p > 1 - EDGE).then(high).otherwise(p))
+    return _first([(p < EDGE, EDGE), (p > 1 - EDGE, 1 - EDGE)], p)
 
 
-def _sum(concept: Concept, start: float = 0.0) -> nw.Expr:
+def _sum(concept: Concept) -> nw.Expr:
     parts = [
         *map(_number, concept.numbers),
         *map(_ranges, concept.ranges),
         *map(_category, concept.categories),
     ]
-    return reduce(lambda a, b: a + b, parts, nw.lit(start + concept.intercept))
+    return reduce(lambda a, b: a + b, parts, nw.lit(concept.intercept))
 
 
 def _number(part: NumberWeight) -> nw.Expr:
+    """What is rare is asked first: an engine then goes through the others as one piece."""
     x = nw.col(part.column).cast(nw.Float64)
-    near = nw.when((x >= SMALLEST) | (x <= -SMALLEST)).then(x).otherwise(nw.lit(0.0))
-    return nw.when(_known(x)).then(part.coefficient * near).otherwise(nw.lit(part.missing))
+    cases = [(~_known(x), part.missing), (x.abs() < SMALLEST, 0.0)]
+    return _first(cases, part.coefficient * x).fill_null(nw.lit(part.missing))
 
 
 def _known(x: nw.Expr) -> nw.Expr:
-    """Whether there is a number, and one that a person may have.
+    """Whether a number is one that a person may have; null where there is none.
 
     NaN is not at most the largest number: where it is unlike itself, and where it is above all
-    numbers (DuckDB, Spark, Postgres) alike. Nor is a null.
+    numbers (DuckDB, Spark, Postgres) alike.
     """
-    return (x <= LARGEST) & (x >= -LARGEST)
+    return x.abs() <= LARGEST
 
 
 def _ranges(part: RangesWeight) -> nw.Expr:
     x = nw.col(part.column).cast(nw.Float64)
-    found = nw.lit(0.0)
-    for r in part.ranges:
-        found = nw.when(_lies(x, r)).then(nw.lit(r.weight)).otherwise(found)
-    return nw.when(_known(x)).then(found).otherwise(nw.lit(part.missing))
+    lies = [(_lies(x, r), r.weight) for r in part.ranges]
+    return _first([(x.is_null() | ~_known(x), part.missing), *lies], nw.lit(0.0))
 
 
 def _lies(x: nw.Expr, r: Range) -> nw.Expr:
@@ -216,16 +225,22 @@ def _category(part: CategoryWeight) -> nw.Expr:
         none = none | (x == "")  # an empty text is a gap
     elif levels and not any(isinstance(level, str | bool) for level in levels):
         none = none | ~_known(x.cast(nw.Float64))  # and so is a code that is no number
-    unlisted = nw.when(none).then(nw.lit(part.missing)).otherwise(nw.lit(part.other))
-    by_weight: dict[float, list[Level]] = {}
-    for entry in part.levels:
-        by_weight.setdefault(entry.weight, []).append(entry.level)
-    return reduce(
-        lambda rest, line: nw.when(_is(x, line[1])).then(nw.lit(line[0])).otherwise(rest),
-        by_weight.items(),
-        unlisted,
-    )
+    cases = [  # one after the other: engines are slow with "or"
+        (x == entry.level, entry.weight)
+        for entry in part.levels
+        if entry.weight != part.other or entry.level == ""
+    ]
+    if part.missing != part.other:
+        cases.append((none, part.missing))
+    return _first(cases, nw.lit(part.other))
 
 
-def _is(x: nw.Expr, levels: list[Level]) -> nw.Expr:
-    return reduce(lambda a, b: a | b, [x == level for level in levels])
+def _first(cases: list[tuple[nw.Expr, float]], otherwise: nw.Expr) -> nw.Expr:
+    """The number of the first case that holds: one CASE, and not one inside the other."""
+    if not cases:
+        return otherwise
+    (condition, value), *others = cases
+    found = nw.when(condition).then(nw.lit(value))
+    for condition, value in others:
+        found = found.when(condition).then(nw.lit(value))
+    return found.otherwise(otherwise)

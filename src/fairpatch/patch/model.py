@@ -147,11 +147,9 @@ class Patch(Part):
 
     def ratio(self, X: Any, f_logit: Any = None) -> Floats:
         """r(x) of every row of a frame or array; a card needs f's log-odds for it."""
-        if self.card is None:
-            whole = merge(self.concepts, self.offset, self.strength)
-            return activation(whole, self.columns, X, 1.0)
         each, rest = self.effect(f_logit)
-        return np.asarray(np.clip(each * self.points(X) + rest + 1.0, -1.0, 1.0))
+        ratio = np.asarray(each * self.points(X) + rest + 1.0)
+        return ratio if self.card is None else np.clip(ratio, -1.0, 1.0)
 
     def effect(self, f_logit: Any = None) -> tuple[Any, Any]:
         """What one point adds to r, and what f's sureness adds to it: r - 1 = each points + rest.

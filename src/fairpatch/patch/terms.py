@@ -18,13 +18,13 @@ SMALLEST = 1e-100
 """What is nearer to zero is zero: Postgres stops at products that are too small to be told."""
 
 
-def activation(concept: Concept, columns: Sequence[Column], X: Any, start: float = 0.0) -> Floats:
-    """c(x) of every row: the start and the intercept, then term by term what x's raw values add.
+def activation(concept: Concept, columns: Sequence[Column], X: Any) -> Floats:
+    """c(x) of every row: the intercept, then term by term what x's raw values add.
 
     In this order in every engine: sums of doubles depend on it in their last bits.
     """
     held = Columns.of(X)
-    total = np.full(held.rows, start + concept.intercept)
+    total = np.full(held.rows, float(concept.intercept))
     for _, values in terms(concept, columns, held):
         total = total + values
     return total

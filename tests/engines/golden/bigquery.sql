@@ -20,13 +20,9 @@ FROM (
     `t1`.`p`,
     `t1`.`fairpatch_ratio`,
     CASE
-      WHEN NOT (
-        CAST(`t1`.`p` AS FLOAT64) IS NULL
-      )
-      AND (
+      WHEN (
         CAST(`t1`.`p` AS FLOAT64) >= 0.0
-      )
-      AND (
+      ) AND (
         CAST(`t1`.`p` AS FLOAT64) <= 1.0
       )
       THEN ieee_divide(
@@ -105,8 +101,8 @@ FROM (
                   END - 0.0
                 )
               ) + 0.0
-            ) > 600.0
-            THEN 600.0
+            ) < -600.0
+            THEN -600.0
             ELSE CASE
               WHEN (
                 (
@@ -180,8 +176,8 @@ FROM (
                     END - 0.0
                   )
                 ) + 0.0
-              ) < -600.0
-              THEN -600.0
+              ) > 600.0
+              THEN 600.0
               ELSE (
                 `t1`.`fairpatch_ratio` * (
                   CASE
@@ -260,13 +256,9 @@ FROM (
       ELSE NULL
     END AS `fairpatch_score`,
     CASE
-      WHEN NOT (
-        CAST(`t1`.`p` AS FLOAT64) IS NULL
-      )
-      AND (
+      WHEN (
         CAST(`t1`.`p` AS FLOAT64) >= 0.0
-      )
-      AND (
+      ) AND (
         CAST(`t1`.`p` AS FLOAT64) <= 1.0
       )
       THEN (
@@ -282,41 +274,40 @@ FROM (
       `t0`.`income`,
       `t0`.`job`,
       `t0`.`p`,
-      1.2 + CASE
-        WHEN (
-          CAST(`t0`.`income` AS FLOAT64) <= 1e+100
-        )
-        AND (
-          CAST(`t0`.`income` AS FLOAT64) >= -1E+100
-        )
-        THEN CASE
-          WHEN (
-            CAST(`t0`.`income` AS FLOAT64) >= 1e-100
-          )
-          OR (
-            CAST(`t0`.`income` AS FLOAT64) <= -1E-100
-          )
-          THEN CAST(`t0`.`income` AS FLOAT64)
-          ELSE 0.0
-        END * -0.7
-        ELSE 0.3
-      END + CASE
-        WHEN `t0`.`job` = '\\'
-        THEN -2.0
-        ELSE CASE
-          WHEN `t0`.`job` = 'q"q'
-          THEN 0.5
-          ELSE CASE
+      (
+        (
+          0.2 + COALESCE(
+            CASE
+              WHEN NOT (
+                ABS(CAST(`t0`.`income` AS FLOAT64)) <= 1e+100
+              )
+              THEN 0.3
+              ELSE CASE
+                WHEN ABS(CAST(`t0`.`income` AS FLOAT64)) < 1e-100
+                THEN 0.0
+                ELSE CAST(`t0`.`income` AS FLOAT64) * -0.7
+              END
+            END,
+            0.3
+          ) + CASE
             WHEN `t0`.`job` = 'o\'hara'
             THEN -1.5
-            ELSE CASE WHEN (
-              `t0`.`job` IS NULL
-            ) OR (
-              `t0`.`job` = ''
-            ) THEN -0.4 ELSE 0.1 END
+            ELSE CASE
+              WHEN `t0`.`job` = 'q"q'
+              THEN 0.5
+              ELSE CASE
+                WHEN `t0`.`job` = '\\'
+                THEN -2.0
+                ELSE CASE WHEN (
+                  `t0`.`job` IS NULL
+                ) OR (
+                  `t0`.`job` = ''
+                ) THEN -0.4 ELSE 0.1 END
+              END
+            END
           END
-        END
-      END AS `fairpatch_ratio`
+        ) * 1.0
+      ) + 1.0 AS `fairpatch_ratio`
     FROM `people` AS `t0`
   ) AS `t1`
 ) AS `t2`

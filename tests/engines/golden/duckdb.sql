@@ -20,10 +20,7 @@ FROM (
     "t1"."p",
     "t1"."fairpatch_ratio",
     CASE
-      WHEN NOT (
-        CAST("t1"."p" AS DOUBLE) IS NULL
-      )
-      AND (
+      WHEN (
         CAST("t1"."p" AS DOUBLE) >= CAST(0.0 AS DOUBLE)
       )
       AND (
@@ -104,8 +101,8 @@ FROM (
                   END - CAST(0.0 AS DOUBLE)
                 )
               ) + CAST(0.0 AS DOUBLE)
-            ) > CAST(600.0 AS DOUBLE)
-            THEN CAST(600.0 AS DOUBLE)
+            ) < -CAST(600.0 AS DOUBLE)
+            THEN -CAST(600.0 AS DOUBLE)
             ELSE CASE
               WHEN (
                 (
@@ -179,8 +176,8 @@ FROM (
                     END - CAST(0.0 AS DOUBLE)
                   )
                 ) + CAST(0.0 AS DOUBLE)
-              ) < -CAST(600.0 AS DOUBLE)
-              THEN -CAST(600.0 AS DOUBLE)
+              ) > CAST(600.0 AS DOUBLE)
+              THEN CAST(600.0 AS DOUBLE)
               ELSE (
                 "t1"."fairpatch_ratio" * (
                   CASE
@@ -259,10 +256,7 @@ FROM (
       ELSE NULL
     END AS "fairpatch_score",
     CASE
-      WHEN NOT (
-        CAST("t1"."p" AS DOUBLE) IS NULL
-      )
-      AND (
+      WHEN (
         CAST("t1"."p" AS DOUBLE) >= CAST(0.0 AS DOUBLE)
       )
       AND (
@@ -281,45 +275,44 @@ FROM (
       "t0"."income",
       "t0"."job",
       "t0"."p",
-      CAST(1.2 AS DOUBLE) + CASE
-        WHEN (
-          CAST("t0"."income" AS DOUBLE) <= CAST(1e+100 AS DOUBLE)
-        )
-        AND (
-          CAST("t0"."income" AS DOUBLE) >= -CAST(1E+100 AS DOUBLE)
-        )
-        THEN CASE
-          WHEN (
-            CAST("t0"."income" AS DOUBLE) >= CAST(1e-100 AS DOUBLE)
-          )
-          OR (
-            CAST("t0"."income" AS DOUBLE) <= -CAST(1E-100 AS DOUBLE)
-          )
-          THEN CAST("t0"."income" AS DOUBLE)
-          ELSE CAST(0.0 AS DOUBLE)
-        END * -CAST(0.7 AS DOUBLE)
-        ELSE CAST(0.3 AS DOUBLE)
-      END + CASE
-        WHEN "t0"."job" = '\'
-        THEN -CAST(2.0 AS DOUBLE)
-        ELSE CASE
-          WHEN "t0"."job" = 'q"q'
-          THEN CAST(0.5 AS DOUBLE)
-          ELSE CASE
+      (
+        (
+          CAST(0.2 AS DOUBLE) + COALESCE(
+            CASE
+              WHEN NOT (
+                ABS(CAST("t0"."income" AS DOUBLE)) <= CAST(1e+100 AS DOUBLE)
+              )
+              THEN CAST(0.3 AS DOUBLE)
+              ELSE CASE
+                WHEN ABS(CAST("t0"."income" AS DOUBLE)) < CAST(1e-100 AS DOUBLE)
+                THEN CAST(0.0 AS DOUBLE)
+                ELSE CAST("t0"."income" AS DOUBLE) * -CAST(0.7 AS DOUBLE)
+              END
+            END,
+            CAST(0.3 AS DOUBLE)
+          ) + CASE
             WHEN "t0"."job" = 'o''hara'
             THEN -CAST(1.5 AS DOUBLE)
             ELSE CASE
-              WHEN (
-                "t0"."job" IS NULL
-              ) OR (
-                "t0"."job" = ''
-              )
-              THEN -CAST(0.4 AS DOUBLE)
-              ELSE CAST(0.1 AS DOUBLE)
+              WHEN "t0"."job" = 'q"q'
+              THEN CAST(0.5 AS DOUBLE)
+              ELSE CASE
+                WHEN "t0"."job" = '\'
+                THEN -CAST(2.0 AS DOUBLE)
+                ELSE CASE
+                  WHEN (
+                    "t0"."job" IS NULL
+                  ) OR (
+                    "t0"."job" = ''
+                  )
+                  THEN -CAST(0.4 AS DOUBLE)
+                  ELSE CAST(0.1 AS DOUBLE)
+                END
+              END
             END
           END
-        END
-      END AS "fairpatch_ratio"
+        ) * CAST(1.0 AS DOUBLE)
+      ) + CAST(1.0 AS DOUBLE) AS "fairpatch_ratio"
     FROM "people" AS "t0"
   ) AS "t1"
 ) AS "t2"

@@ -20,10 +20,7 @@ FROM (
     "t1"."p",
     "t1"."fairpatch_ratio",
     CASE
-      WHEN NOT (
-        CAST("t1"."p" AS DOUBLE PRECISION) IS NULL
-      )
-      AND (
+      WHEN (
         CAST("t1"."p" AS DOUBLE PRECISION) >= CAST(0.0 AS DOUBLE PRECISION)
       )
       AND (
@@ -105,8 +102,8 @@ FROM (
                   END - CAST(0.0 AS DOUBLE PRECISION)
                 )
               ) + CAST(0.0 AS DOUBLE PRECISION)
-            ) > CAST(600.0 AS DOUBLE PRECISION)
-            THEN CAST(600.0 AS DOUBLE PRECISION)
+            ) < -CAST(600.0 AS DOUBLE PRECISION)
+            THEN -CAST(600.0 AS DOUBLE PRECISION)
             ELSE CASE
               WHEN (
                 (
@@ -181,8 +178,8 @@ FROM (
                     END - CAST(0.0 AS DOUBLE PRECISION)
                   )
                 ) + CAST(0.0 AS DOUBLE PRECISION)
-              ) < -CAST(600.0 AS DOUBLE PRECISION)
-              THEN -CAST(600.0 AS DOUBLE PRECISION)
+              ) > CAST(600.0 AS DOUBLE PRECISION)
+              THEN CAST(600.0 AS DOUBLE PRECISION)
               ELSE (
                 "t1"."fairpatch_ratio" * (
                   CASE
@@ -262,10 +259,7 @@ FROM (
       ELSE NULL
     END AS "fairpatch_score",
     CASE
-      WHEN NOT (
-        CAST("t1"."p" AS DOUBLE PRECISION) IS NULL
-      )
-      AND (
+      WHEN (
         CAST("t1"."p" AS DOUBLE PRECISION) >= CAST(0.0 AS DOUBLE PRECISION)
       )
       AND (
@@ -284,45 +278,44 @@ FROM (
       "t0"."income",
       "t0"."job",
       "t0"."p",
-      CAST(1.2 AS DOUBLE PRECISION) + CASE
-        WHEN (
-          CAST("t0"."income" AS DOUBLE PRECISION) <= CAST(1e+100 AS DOUBLE PRECISION)
-        )
-        AND (
-          CAST("t0"."income" AS DOUBLE PRECISION) >= -CAST(1E+100 AS DOUBLE PRECISION)
-        )
-        THEN CASE
-          WHEN (
-            CAST("t0"."income" AS DOUBLE PRECISION) >= CAST(1e-100 AS DOUBLE PRECISION)
-          )
-          OR (
-            CAST("t0"."income" AS DOUBLE PRECISION) <= -CAST(1E-100 AS DOUBLE PRECISION)
-          )
-          THEN CAST("t0"."income" AS DOUBLE PRECISION)
-          ELSE CAST(0.0 AS DOUBLE PRECISION)
-        END * -CAST(0.7 AS DOUBLE PRECISION)
-        ELSE CAST(0.3 AS DOUBLE PRECISION)
-      END + CASE
-        WHEN "t0"."job" = '\'
-        THEN -CAST(2.0 AS DOUBLE PRECISION)
-        ELSE CASE
-          WHEN "t0"."job" = 'q"q'
-          THEN CAST(0.5 AS DOUBLE PRECISION)
-          ELSE CASE
+      (
+        (
+          CAST(0.2 AS DOUBLE PRECISION) + COALESCE(
+            CASE
+              WHEN NOT (
+                ABS(CAST("t0"."income" AS DOUBLE PRECISION)) <= CAST(1e+100 AS DOUBLE PRECISION)
+              )
+              THEN CAST(0.3 AS DOUBLE PRECISION)
+              ELSE CASE
+                WHEN ABS(CAST("t0"."income" AS DOUBLE PRECISION)) < CAST(1e-100 AS DOUBLE PRECISION)
+                THEN CAST(0.0 AS DOUBLE PRECISION)
+                ELSE CAST("t0"."income" AS DOUBLE PRECISION) * -CAST(0.7 AS DOUBLE PRECISION)
+              END
+            END,
+            CAST(0.3 AS DOUBLE PRECISION)
+          ) + CASE
             WHEN "t0"."job" = 'o''hara'
             THEN -CAST(1.5 AS DOUBLE PRECISION)
             ELSE CASE
-              WHEN (
-                "t0"."job" IS NULL
-              ) OR (
-                "t0"."job" = ''
-              )
-              THEN -CAST(0.4 AS DOUBLE PRECISION)
-              ELSE CAST(0.1 AS DOUBLE PRECISION)
+              WHEN "t0"."job" = 'q"q'
+              THEN CAST(0.5 AS DOUBLE PRECISION)
+              ELSE CASE
+                WHEN "t0"."job" = '\'
+                THEN -CAST(2.0 AS DOUBLE PRECISION)
+                ELSE CASE
+                  WHEN (
+                    "t0"."job" IS NULL
+                  ) OR (
+                    "t0"."job" = ''
+                  )
+                  THEN -CAST(0.4 AS DOUBLE PRECISION)
+                  ELSE CAST(0.1 AS DOUBLE PRECISION)
+                END
+              END
             END
           END
-        END
-      END AS "fairpatch_ratio"
+        ) * CAST(1.0 AS DOUBLE PRECISION)
+      ) + CAST(1.0 AS DOUBLE PRECISION) AS "fairpatch_ratio"
     FROM "people" AS "t0"
   ) AS "t1"
 ) AS "t2"

@@ -20,10 +20,7 @@ FROM (
     "t1"."p",
     "t1"."fairpatch_ratio",
     CASE
-      WHEN NOT (
-        CAST("t1"."p" AS DOUBLE) IS NULL
-      )
-      AND (
+      WHEN (
         CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
       )
       AND (
@@ -105,8 +102,8 @@ FROM (
                   END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
                 )
               ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-            ) > CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
-            THEN CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
+            ) < CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
+            THEN CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
             ELSE CASE
               WHEN (
                 (
@@ -181,8 +178,8 @@ FROM (
                     END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
                   )
                 ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-              ) < CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
-              THEN CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
+              ) > CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
+              THEN CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
               ELSE (
                 "t1"."fairpatch_ratio" * (
                   CASE
@@ -262,10 +259,7 @@ FROM (
       ELSE NULL
     END AS "fairpatch_score",
     CASE
-      WHEN NOT (
-        CAST("t1"."p" AS DOUBLE) IS NULL
-      )
-      AND (
+      WHEN (
         CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
       )
       AND (
@@ -284,45 +278,44 @@ FROM (
       "t0"."income",
       "t0"."job",
       "t0"."p",
-      CAST(CAST(1.2 AS DOUBLE) AS DOUBLE) + CASE
-        WHEN (
-          CAST("t0"."income" AS DOUBLE) <= CAST(CAST(1e+100 AS DOUBLE) AS DOUBLE)
-        )
-        AND (
-          CAST("t0"."income" AS DOUBLE) >= CAST(-CAST(1E+100 AS DOUBLE) AS DOUBLE)
-        )
-        THEN CASE
-          WHEN (
-            CAST("t0"."income" AS DOUBLE) >= CAST(CAST(1e-100 AS DOUBLE) AS DOUBLE)
-          )
-          OR (
-            CAST("t0"."income" AS DOUBLE) <= CAST(-CAST(1E-100 AS DOUBLE) AS DOUBLE)
-          )
-          THEN CAST("t0"."income" AS DOUBLE)
-          ELSE CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-        END * CAST(-CAST(0.7 AS DOUBLE) AS DOUBLE)
-        ELSE CAST(CAST(0.3 AS DOUBLE) AS DOUBLE)
-      END + CASE
-        WHEN "t0"."job" = '\'
-        THEN CAST(-CAST(2.0 AS DOUBLE) AS DOUBLE)
-        ELSE CASE
-          WHEN "t0"."job" = 'q"q'
-          THEN CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
-          ELSE CASE
+      (
+        (
+          CAST(CAST(0.2 AS DOUBLE) AS DOUBLE) + COALESCE(
+            CASE
+              WHEN NOT (
+                ABS(CAST("t0"."income" AS DOUBLE)) <= CAST(CAST(1e+100 AS DOUBLE) AS DOUBLE)
+              )
+              THEN CAST(CAST(0.3 AS DOUBLE) AS DOUBLE)
+              ELSE CASE
+                WHEN ABS(CAST("t0"."income" AS DOUBLE)) < CAST(CAST(1e-100 AS DOUBLE) AS DOUBLE)
+                THEN CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+                ELSE CAST("t0"."income" AS DOUBLE) * CAST(-CAST(0.7 AS DOUBLE) AS DOUBLE)
+              END
+            END,
+            CAST(CAST(0.3 AS DOUBLE) AS DOUBLE)
+          ) + CASE
             WHEN "t0"."job" = 'o''hara'
             THEN CAST(-CAST(1.5 AS DOUBLE) AS DOUBLE)
             ELSE CASE
-              WHEN (
-                "t0"."job" IS NULL
-              ) OR (
-                "t0"."job" = ''
-              )
-              THEN CAST(-CAST(0.4 AS DOUBLE) AS DOUBLE)
-              ELSE CAST(CAST(0.1 AS DOUBLE) AS DOUBLE)
+              WHEN "t0"."job" = 'q"q'
+              THEN CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
+              ELSE CASE
+                WHEN "t0"."job" = '\'
+                THEN CAST(-CAST(2.0 AS DOUBLE) AS DOUBLE)
+                ELSE CASE
+                  WHEN (
+                    "t0"."job" IS NULL
+                  ) OR (
+                    "t0"."job" = ''
+                  )
+                  THEN CAST(-CAST(0.4 AS DOUBLE) AS DOUBLE)
+                  ELSE CAST(CAST(0.1 AS DOUBLE) AS DOUBLE)
+                END
+              END
             END
           END
-        END
-      END AS "fairpatch_ratio"
+        ) * CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
+      ) + CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) AS "fairpatch_ratio"
     FROM "people" AS "t0"
   ) AS "t1"
 ) AS "t2"

@@ -24,6 +24,9 @@ SHARE = 0.005
 """Of the people, at least, for whom a line holds, and for whom it does not."""
 LEAST = 1e-4
 """Of the push's variance, what a line must say to be taken."""
+ALIKE = 1 - 1e-9
+"""Gains that differ by less are the same, as those of a level and of its opposite: the first is
+taken, whatever the order of the rows has done to the last digits."""
 UNLIMITED = 60
 PRIOR = 0.002
 """Of the people, so many are added to every level with nothing to say, so that rare ones wait."""
@@ -80,18 +83,22 @@ def select(
     lines: list[Chosen] = []
     values = [np.ones(len(push))]
     found = np.array([np.average(push, weights=weight)])
-    total = float((weight * (push - found[0]) ** 2).sum())
+    left = weight * (push - found[0])
+    total = float((left * (push - found[0])).sum())
+    squares, products = weight.sum().reshape(1, 1), np.array([weight @ push])
     for _ in range(UNLIMITED if rules.max_lines is None else rules.max_lines):
-        left = weight * (push - np.column_stack(values) @ found)
         best = max(_options(fields, seen, left, weight, lines, rules), default=(0.0, 0, None),
                    key=lambda o: o[:2])  # fmt: skip
         if best[2] is None or best[0] < LEAST * total:
             break
         lines.append(best[2])
         values.append(best[2].of(seen))
-        found = _refit(
-            np.column_stack(values), push, weight, [_way(fields, line, rules) for line in lines]
-        )
+        weighed = weight * values[-1]
+        crossed = np.array([weighed @ other for other in values])
+        squares = np.block([[squares, crossed[:-1, None]], [crossed]])
+        products = np.append(products, weighed @ push)
+        found = _refit(squares, products, [_way(fields, line, rules) for line in lines])
+        left = weight * (push - sum(v * x for v, x in zip(values, found, strict=True)))
     return Selection(tuple(lines), found[1:], float(found[0]))
 
 
@@ -115,7 +122,8 @@ def _options(
             if _allowed(sign, field, line, rules)
         ]
         if gains:
-            gain, line = max(gains, key=lambda o: o[0])
+            most = max(gain for gain, _ in gains)
+            gain, line = next(own for own in gains if own[0] >= most * ALIKE)
             yield gain, -j, line
 
 
@@ -185,7 +193,7 @@ def _best(
     for sign in (1.0, -1.0):
         own = np.where(np.sign(g) == sign, gain, 0.0)
         if len(own) and own.max() > 0:
-            i = int(own.argmax())
+            i = int((own >= own.max() * ALIKE).argmax())
             found.append((float(own[i]), Chosen(j, tuple(int(m) for m in members(i))), sign))
     return found
 
@@ -212,10 +220,18 @@ def _way(fields: Sequence[Field], line: Chosen, rules: CardRules) -> int:
     return rising or sign
 
 
-def _refit(values: Floats, push: Floats, weight: Floats, ways: Sequence[int]) -> Floats:
-    """All weights together, by least squares; where the rules bind, within their bounds."""
-    root = np.sqrt(weight)
-    A, b = values * root[:, None], push * root
+def _refit(squares: Floats, products: Floats, ways: Sequence[int]) -> Floats:
+    """All weights together, by least squares; where the rules bind, within their bounds.
+
+    From V'WV and V'Wh, which are as small as the card: with V'WV = QDQ', the same weights are least
+    for A = sqrt(D) Q' and b = sqrt(D)^-1 Q' V'Wh, which have a row a line instead of one a person.
+    """
+    size = np.sqrt(squares.diagonal())  # a slope and a rare level on one scale
+    D, Q = np.linalg.eigh(squares / np.outer(size, size))
+    kept = len(D) * D[-1] * np.finfo(np.float64).eps < D
+    root = np.sqrt(D[kept])
+    A = root[:, None] * Q[:, kept].T * size
+    b = Q[:, kept].T @ (products / size) / root
     if not any(ways):
         return np.asarray(np.linalg.lstsq(A, b, rcond=None)[0])
     low = [-np.inf, *(0.0 if way > 0 else -np.inf for way in ways)]
