@@ -50,8 +50,8 @@ quick: lint layers
 faults:
 	$(PYTHON) tests/faults.py
 
-# The whole attack, about two hours: a million files, servers, kills, disclosure. Debian's package
-# postgresql, and pip install -c constraints.txt -e '.[attack]' first.
+# The whole attack, about two hours: a million files, servers, kills, disclosure. Debian's packages
+# postgresql and mariadb-server, and pip install -c constraints.txt -e '.[attack]' first.
 attack:
 	FAIRPATCH_ATTACK=1 FAIRPATCH_ATTACK_FILES=1000000 OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile \
 		--timeout=14400 -m "attack or not attack" tests/attack

@@ -167,14 +167,18 @@ class Postgres:
             ["su", "postgres", "-c", command], check=True, cwd=self.folder, capture_output=True
         )
 
-    def sql(self, patch, table):
+    def load(self, table):
         kinds = {"double": "double precision", "int64": "bigint", "string": "text"}
         columns = ", ".join(f'"{f.name}" {kinds[str(f.type)]}' for f in table.schema)
         with self.connection.cursor() as cursor:
-            cursor.execute(f"drop table if exists people; create table people ({columns})")
+            cursor.execute(f"drop table if exists people cascade; create table people ({columns})")
             with cursor.copy("copy people from stdin") as copy:
                 for row in zip(*(c.to_pylist() for c in table.columns), strict=True):
                     copy.write_row(row)
+
+    def sql(self, patch, table):
+        self.load(table)
+        with self.connection.cursor() as cursor:
             text = sql(patch, "p", dialect="postgres", keep=("rid",))
             cursor.execute(f"select {DECISION} from ({text}) as t order by rid::bigint")
             return [row[0] for row in cursor.fetchall()]
@@ -193,13 +197,16 @@ class ClickHouse:
 
         self.session, self.file = session.Session(), str(folder / "people.parquet")
 
-    def sql(self, patch, table):
+    def load(self, table):
         kinds = {"double": "Float64", "int64": "Int64", "string": "String"}
         columns = ", ".join(f"{f.name} Nullable({kinds[str(f.type)]})" for f in table.schema)
         pq.write_table(table, self.file)
         self.session.query("drop table if exists people")
         self.session.query(f"create table people ({columns}) engine=Memory")
         self.session.query(f"insert into people select * from file('{self.file}', 'Parquet')")
+
+    def sql(self, patch, table):
+        self.load(table)
         text = sql(patch, "p", dialect="clickhouse", keep=("rid",))
         query = f"select toInt64(rid) as id, {DECISION} as d from ({text}) order by id"
         lines = str(self.session.query(query, "TSV")).splitlines()

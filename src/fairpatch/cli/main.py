@@ -16,6 +16,7 @@ from fairpatch.cli import (
     apply,
     audit,
     certify,
+    deploy,
     diff,
     edit,
     export,
@@ -56,8 +57,8 @@ def version(
 
 
 VERBS = (
-    init, audit, fit, frontier, show, edit, review, sign, verify, apply, sql_verb, export, certify,
-    monitor, refit, diff, ledger, reproduce,
+    init, audit, fit, frontier, show, edit, review, sign, verify, apply, sql_verb, deploy, export,
+    certify, monitor, refit, diff, ledger, reproduce,
 )  # fmt: skip
 for module in VERBS:
     name = module.__name__.rpartition(".")[2]

@@ -3,14 +3,16 @@
 from typing import Any, Literal, get_args
 
 from fairpatch._extras import need
+from fairpatch.engines.dialects import BY_DUCKDB, in_dialect
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply
 from fairpatch.patch.compare import figures, with_verdict
 
-Dialect = Literal["duckdb", "spark", "postgres", "bigquery", "snowflake", "trino", "clickhouse"]
+Dialect = Literal[
+    "duckdb", "spark", "postgres", "bigquery", "snowflake", "trino", "clickhouse", "databricks",
+    "sqlite", "mysql", "mssql",
+]  # fmt: skip
 DIALECTS: tuple[str, ...] = get_args(Dialect)
-FLOATING = ("bigquery", "clickhouse")
-"""Dialects in which a fraction is a double by itself; in the others it is a decimal."""
 NUMBER = "float32"
 """Any number or boolean: narrower than it may be, so that the text casts it to a double."""
 
@@ -30,8 +32,8 @@ def sql(
     ``table`` may be qualified: schema.people, catalog.schema.people. Names and values are quoted by
     the dialect's own rules.
     """
-    unbound = _unbound(patch, score, table, keep)
-    applied = apply(patch, unbound, score, with_score=with_score, with_reason=with_reason)
+    people = unbound(patch, score, table, keep)
+    applied = apply(patch, people, score, with_score=with_score, with_reason=with_reason)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]
     text = as_text(applied.select(*wanted), dialect)
     lost = [n for n in (*keep, score, *(c.name for c in patch.columns)) if not _named(n, text)]
@@ -53,14 +55,14 @@ def check_sql(
     """
     if patch.fingerprint is None:
         raise ValueError("this patch has no fingerprint: it was learned by an older fairpatch")
-    found = figures(patch.fingerprint, _unbound(patch, score, table), score)
+    found = figures(patch.fingerprint, unbound(patch, score, table), score)
     return as_text(with_verdict(patch.fingerprint, found), dialect)
 
 
-def _unbound(patch: Patch, score: str, table: str, keep: tuple[str, ...] = ()) -> Any:
+def unbound(patch: Patch, score: str, table: str, keep: tuple[str, ...] = ()) -> Any:
     """A table of which only the names and types of columns are known."""
     types: dict[str, str] = dict.fromkeys(keep, "string")
-    types |= {column.name: _type(patch, column) for column in patch.columns}
+    types |= {column.name: column_type(patch, column) for column in patch.columns}
     types[score] = NUMBER
     name, where = place_of(table)
     return need("ibis", extra="sql").table(types, name=name, **where)
@@ -73,29 +75,14 @@ def place_of(table: str) -> tuple[str, dict[str, str]]:
 
 
 def as_text(table: Any, dialect: str) -> str:
-    """An Ibis expression as a dialect's text, fractions as doubles."""
+    """An Ibis expression as a dialect's text."""
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
     ibis = need("ibis", extra="sql")
-    spark = dialect == "spark"
-    if spark:
+    if dialect == "spark":
         _ = ibis.pyspark  # registers the options that its compiler reads
-        dialect = "pyspark"
-    text = str(ibis.to_sql(table, dialect=dialect))
-    return text if dialect in FLOATING else _in_doubles(text, "spark" if spark else dialect)
-
-
-def _in_doubles(text: str, dialect: str) -> str:
-    """The text with every fraction as a double: as a decimal, 1.3 - 0.3 is 1 and not nearly so."""
-    sqlglot = need("sqlglot", extra="sql")
-    exp = sqlglot.exp
-
-    def double(node: Any) -> Any:
-        fraction = isinstance(node, exp.Literal) and not node.is_string and not node.is_int
-        return exp.cast(node.copy(), "double") if fraction else node
-
-    tree = sqlglot.parse_one(text, dialect=dialect)
-    return str(tree.transform(double).sql(dialect=dialect, pretty=True))
+    written_as = {"spark": "pyspark", **dict.fromkeys(BY_DUCKDB, "duckdb")}.get(dialect, dialect)
+    return in_dialect(str(ibis.to_sql(table, dialect=written_as)), dialect)
 
 
 def _named(name: str, text: str) -> bool:
@@ -105,7 +92,8 @@ def _named(name: str, text: str) -> bool:
     return any(form in text for form in forms)
 
 
-def _type(patch: Patch, column: Any) -> str:
+def column_type(patch: Patch, column: Any) -> str:
+    """What a column of the patch is called by Ibis."""
     if column.kind == "number":
         return NUMBER
     levels = [

@@ -37,20 +37,16 @@ FROM (
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        ELSE CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        ELSE CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ) < 0
                     THEN CAST('NaN' AS FLOAT64)
@@ -58,20 +54,16 @@ FROM (
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        ELSE CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        ELSE CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ) = 0
                     THEN CAST('-Infinity' AS FLOAT64)
@@ -80,20 +72,16 @@ FROM (
                         1.0 - CASE
                           WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST(`t1`.`p` AS FLOAT64)
-                          END
+                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS FLOAT64)
                         END,
                         CASE
                           WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST(`t1`.`p` AS FLOAT64)
-                          END
+                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS FLOAT64)
                         END
                       ),
                       2.718281828459045
@@ -103,102 +91,24 @@ FROM (
               ) + 0.0
             ) < -600.0
             THEN -600.0
-            ELSE CASE
-              WHEN (
-                (
-                  `t1`.`fairpatch_ratio` * (
-                    CASE
-                      WHEN ieee_divide(
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                          THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST(`t1`.`p` AS FLOAT64)
-                          END
-                        END,
-                        CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                          THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST(`t1`.`p` AS FLOAT64)
-                          END
-                        END
-                      ) < 0
-                      THEN CAST('NaN' AS FLOAT64)
-                      WHEN ieee_divide(
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                          THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST(`t1`.`p` AS FLOAT64)
-                          END
-                        END,
-                        CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                          THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST(`t1`.`p` AS FLOAT64)
-                          END
-                        END
-                      ) = 0
-                      THEN CAST('-Infinity' AS FLOAT64)
-                      ELSE LOG(
-                        ieee_divide(
-                          1.0 - CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                            THEN 1e-06
-                            ELSE CASE
-                              WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                              THEN 0.999999
-                              ELSE CAST(`t1`.`p` AS FLOAT64)
-                            END
-                          END,
-                          CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                            THEN 1e-06
-                            ELSE CASE
-                              WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                              THEN 0.999999
-                              ELSE CAST(`t1`.`p` AS FLOAT64)
-                            END
-                          END
-                        ),
-                        2.718281828459045
-                      )
-                    END - 0.0
-                  )
-                ) + 0.0
-              ) > 600.0
-              THEN 600.0
-              ELSE (
+            WHEN (
+              (
                 `t1`.`fairpatch_ratio` * (
                   CASE
                     WHEN ieee_divide(
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        ELSE CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        ELSE CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ) < 0
                     THEN CAST('NaN' AS FLOAT64)
@@ -206,20 +116,16 @@ FROM (
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        ELSE CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        ELSE CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ) = 0
                     THEN CAST('-Infinity' AS FLOAT64)
@@ -228,20 +134,16 @@ FROM (
                         1.0 - CASE
                           WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST(`t1`.`p` AS FLOAT64)
-                          END
+                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS FLOAT64)
                         END,
                         CASE
                           WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST(`t1`.`p` AS FLOAT64)
-                          END
+                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                          THEN 0.999999
+                          ELSE CAST(`t1`.`p` AS FLOAT64)
                         END
                       ),
                       2.718281828459045
@@ -249,7 +151,67 @@ FROM (
                   END - 0.0
                 )
               ) + 0.0
-            END
+            ) > 600.0
+            THEN 600.0
+            ELSE (
+              `t1`.`fairpatch_ratio` * (
+                CASE
+                  WHEN ieee_divide(
+                    1.0 - CASE
+                      WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                      THEN 0.999999
+                      ELSE CAST(`t1`.`p` AS FLOAT64)
+                    END,
+                    CASE
+                      WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                      THEN 0.999999
+                      ELSE CAST(`t1`.`p` AS FLOAT64)
+                    END
+                  ) < 0
+                  THEN CAST('NaN' AS FLOAT64)
+                  WHEN ieee_divide(
+                    1.0 - CASE
+                      WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                      THEN 0.999999
+                      ELSE CAST(`t1`.`p` AS FLOAT64)
+                    END,
+                    CASE
+                      WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                      THEN 0.999999
+                      ELSE CAST(`t1`.`p` AS FLOAT64)
+                    END
+                  ) = 0
+                  THEN CAST('-Infinity' AS FLOAT64)
+                  ELSE LOG(
+                    ieee_divide(
+                      1.0 - CASE
+                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
+                      END,
+                      CASE
+                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST(`t1`.`p` AS FLOAT64)
+                      END
+                    ),
+                    2.718281828459045
+                  )
+                END - 0.0
+              )
+            ) + 0.0
           END
         ) + 1.0
       )
@@ -282,29 +244,25 @@ FROM (
                 ABS(CAST(`t0`.`income` AS FLOAT64)) <= 1e+100
               )
               THEN 0.3
-              ELSE CASE
-                WHEN ABS(CAST(`t0`.`income` AS FLOAT64)) < 1e-100
-                THEN 0.0
-                ELSE CAST(`t0`.`income` AS FLOAT64) * -0.7
-              END
+              WHEN ABS(CAST(`t0`.`income` AS FLOAT64)) < 1e-100
+              THEN 0.0
+              ELSE CAST(`t0`.`income` AS FLOAT64) * -0.7
             END,
             0.3
           ) + CASE
             WHEN `t0`.`job` = 'o\'hara'
             THEN -1.5
-            ELSE CASE
-              WHEN `t0`.`job` = 'q"q'
-              THEN 0.5
-              ELSE CASE
-                WHEN `t0`.`job` = '\\'
-                THEN -2.0
-                ELSE CASE WHEN (
-                  `t0`.`job` IS NULL
-                ) OR (
-                  `t0`.`job` = ''
-                ) THEN -0.4 ELSE 0.1 END
-              END
-            END
+            WHEN `t0`.`job` = 'q"q'
+            THEN 0.5
+            WHEN `t0`.`job` = '\\'
+            THEN -2.0
+            WHEN (
+              `t0`.`job` IS NULL
+            ) OR (
+              `t0`.`job` = ''
+            )
+            THEN -0.4
+            ELSE 0.1
           END
         ) * 1.0
       ) + 1.0 AS `fairpatch_ratio`

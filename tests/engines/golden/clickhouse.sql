@@ -38,20 +38,16 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
                           THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) < 0
                     THEN nan
@@ -60,20 +56,16 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
                           THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) = 0
                     THEN -inf
@@ -82,20 +74,16 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
                           THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) / LN(2.718281828459045)
                   END - 0.0
@@ -103,82 +91,8 @@ FROM (
               ) + 0.0
             ) < -600.0
             THEN -600.0
-            ELSE CASE
-              WHEN (
-                (
-                  "t1"."fairpatch_ratio" * (
-                    CASE
-                      WHEN (
-                        (
-                          1.0 - CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                            THEN 1e-06
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                              THEN 0.999999
-                              ELSE CAST("t1"."p" AS Nullable(Float64))
-                            END
-                          END
-                        ) / CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) < 0
-                      THEN nan
-                      WHEN (
-                        (
-                          1.0 - CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                            THEN 1e-06
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                              THEN 0.999999
-                              ELSE CAST("t1"."p" AS Nullable(Float64))
-                            END
-                          END
-                        ) / CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) = 0
-                      THEN -inf
-                      ELSE LN(
-                        (
-                          1.0 - CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                            THEN 1e-06
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                              THEN 0.999999
-                              ELSE CAST("t1"."p" AS Nullable(Float64))
-                            END
-                          END
-                        ) / CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) / LN(2.718281828459045)
-                    END - 0.0
-                  )
-                ) + 0.0
-              ) > 600.0
-              THEN 600.0
-              ELSE (
+            WHEN (
+              (
                 "t1"."fairpatch_ratio" * (
                   CASE
                     WHEN (
@@ -186,20 +100,16 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
                           THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) < 0
                     THEN nan
@@ -208,20 +118,16 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
                           THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) = 0
                     THEN -inf
@@ -230,26 +136,82 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                            THEN 0.999999
-                            ELSE CAST("t1"."p" AS Nullable(Float64))
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
                           THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) / LN(2.718281828459045)
                   END - 0.0
                 )
               ) + 0.0
-            END
+            ) > 600.0
+            THEN 600.0
+            ELSE (
+              "t1"."fairpatch_ratio" * (
+                CASE
+                  WHEN (
+                    (
+                      1.0 - CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
+                      END
+                    ) / CASE
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                      THEN 0.999999
+                      ELSE CAST("t1"."p" AS Nullable(Float64))
+                    END
+                  ) < 0
+                  THEN nan
+                  WHEN (
+                    (
+                      1.0 - CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
+                      END
+                    ) / CASE
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                      THEN 0.999999
+                      ELSE CAST("t1"."p" AS Nullable(Float64))
+                    END
+                  ) = 0
+                  THEN -inf
+                  ELSE LN(
+                    (
+                      1.0 - CASE
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                        THEN 0.999999
+                        ELSE CAST("t1"."p" AS Nullable(Float64))
+                      END
+                    ) / CASE
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
+                      THEN 0.999999
+                      ELSE CAST("t1"."p" AS Nullable(Float64))
+                    END
+                  ) / LN(2.718281828459045)
+                END - 0.0
+              )
+            ) + 0.0
           END
         ) + 1.0
       )
@@ -283,27 +245,23 @@ FROM (
                 ABS(CAST("t0"."income" AS Nullable(Float64))) <= 1e+100
               )
               THEN 0.3
-              ELSE CASE
-                WHEN ABS(CAST("t0"."income" AS Nullable(Float64))) < 1e-100
-                THEN 0.0
-                ELSE CAST("t0"."income" AS Nullable(Float64)) * -0.7
-              END
+              WHEN ABS(CAST("t0"."income" AS Nullable(Float64))) < 1e-100
+              THEN 0.0
+              ELSE CAST("t0"."income" AS Nullable(Float64)) * -0.7
             END,
             0.3
           ) + CASE
             WHEN "t0"."job" = 'o''hara'
             THEN -1.5
-            ELSE CASE
-              WHEN "t0"."job" = 'q"q'
-              THEN 0.5
-              ELSE CASE
-                WHEN "t0"."job" = '\\'
-                THEN -2.0
-                ELSE CASE WHEN isNull("t0"."job") OR (
-                  "t0"."job" = ''
-                ) THEN -0.4 ELSE 0.1 END
-              END
-            END
+            WHEN "t0"."job" = 'q"q'
+            THEN 0.5
+            WHEN "t0"."job" = '\\'
+            THEN -2.0
+            WHEN isNull("t0"."job") OR (
+              "t0"."job" = ''
+            )
+            THEN -0.4
+            ELSE 0.1
           END
         ) * 1.0
       ) + 1.0 AS "fairpatch_ratio"

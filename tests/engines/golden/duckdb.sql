@@ -38,20 +38,16 @@ FROM (
                         CAST(1.0 AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                           THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
                           THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) < 0
                     THEN CAST('nan' AS DOUBLE)
@@ -60,20 +56,16 @@ FROM (
                         CAST(1.0 AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                           THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
                           THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) = 0
                     THEN CAST('-inf' AS DOUBLE)
@@ -82,20 +74,16 @@ FROM (
                         CAST(1.0 AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                           THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
                           THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) / LN(CAST(2.718281828459045 AS DOUBLE))
                   END - CAST(0.0 AS DOUBLE)
@@ -103,82 +91,8 @@ FROM (
               ) + CAST(0.0 AS DOUBLE)
             ) < -CAST(600.0 AS DOUBLE)
             THEN -CAST(600.0 AS DOUBLE)
-            ELSE CASE
-              WHEN (
-                (
-                  "t1"."fairpatch_ratio" * (
-                    CASE
-                      WHEN (
-                        (
-                          CAST(1.0 AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                            THEN CAST(1e-06 AS DOUBLE)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                              THEN CAST(0.999999 AS DOUBLE)
-                              ELSE CAST("t1"."p" AS DOUBLE)
-                            END
-                          END
-                        ) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) < 0
-                      THEN CAST('nan' AS DOUBLE)
-                      WHEN (
-                        (
-                          CAST(1.0 AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                            THEN CAST(1e-06 AS DOUBLE)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                              THEN CAST(0.999999 AS DOUBLE)
-                              ELSE CAST("t1"."p" AS DOUBLE)
-                            END
-                          END
-                        ) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) = 0
-                      THEN CAST('-inf' AS DOUBLE)
-                      ELSE LN(
-                        (
-                          CAST(1.0 AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                            THEN CAST(1e-06 AS DOUBLE)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                              THEN CAST(0.999999 AS DOUBLE)
-                              ELSE CAST("t1"."p" AS DOUBLE)
-                            END
-                          END
-                        ) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) / LN(CAST(2.718281828459045 AS DOUBLE))
-                    END - CAST(0.0 AS DOUBLE)
-                  )
-                ) + CAST(0.0 AS DOUBLE)
-              ) > CAST(600.0 AS DOUBLE)
-              THEN CAST(600.0 AS DOUBLE)
-              ELSE (
+            WHEN (
+              (
                 "t1"."fairpatch_ratio" * (
                   CASE
                     WHEN (
@@ -186,20 +100,16 @@ FROM (
                         CAST(1.0 AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                           THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
                           THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) < 0
                     THEN CAST('nan' AS DOUBLE)
@@ -208,20 +118,16 @@ FROM (
                         CAST(1.0 AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                           THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
                           THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) = 0
                     THEN CAST('-inf' AS DOUBLE)
@@ -230,26 +136,82 @@ FROM (
                         CAST(1.0 AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
                           THEN CAST(1e-06 AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                            THEN CAST(0.999999 AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
                           THEN CAST(0.999999 AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) / LN(CAST(2.718281828459045 AS DOUBLE))
                   END - CAST(0.0 AS DOUBLE)
                 )
               ) + CAST(0.0 AS DOUBLE)
-            END
+            ) > CAST(600.0 AS DOUBLE)
+            THEN CAST(600.0 AS DOUBLE)
+            ELSE (
+              "t1"."fairpatch_ratio" * (
+                CASE
+                  WHEN (
+                    (
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
+                      END
+                    ) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST("t1"."p" AS DOUBLE)
+                    END
+                  ) < 0
+                  THEN CAST('nan' AS DOUBLE)
+                  WHEN (
+                    (
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
+                      END
+                    ) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST("t1"."p" AS DOUBLE)
+                    END
+                  ) = 0
+                  THEN CAST('-inf' AS DOUBLE)
+                  ELSE LN(
+                    (
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
+                      END
+                    ) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST("t1"."p" AS DOUBLE)
+                    END
+                  ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                END - CAST(0.0 AS DOUBLE)
+              )
+            ) + CAST(0.0 AS DOUBLE)
           END
         ) + CAST(1.0 AS DOUBLE)
       )
@@ -283,33 +245,25 @@ FROM (
                 ABS(CAST("t0"."income" AS DOUBLE)) <= CAST(1e+100 AS DOUBLE)
               )
               THEN CAST(0.3 AS DOUBLE)
-              ELSE CASE
-                WHEN ABS(CAST("t0"."income" AS DOUBLE)) < CAST(1e-100 AS DOUBLE)
-                THEN CAST(0.0 AS DOUBLE)
-                ELSE CAST("t0"."income" AS DOUBLE) * -CAST(0.7 AS DOUBLE)
-              END
+              WHEN ABS(CAST("t0"."income" AS DOUBLE)) < CAST(1e-100 AS DOUBLE)
+              THEN CAST(0.0 AS DOUBLE)
+              ELSE CAST("t0"."income" AS DOUBLE) * -CAST(0.7 AS DOUBLE)
             END,
             CAST(0.3 AS DOUBLE)
           ) + CASE
             WHEN "t0"."job" = 'o''hara'
             THEN -CAST(1.5 AS DOUBLE)
-            ELSE CASE
-              WHEN "t0"."job" = 'q"q'
-              THEN CAST(0.5 AS DOUBLE)
-              ELSE CASE
-                WHEN "t0"."job" = '\'
-                THEN -CAST(2.0 AS DOUBLE)
-                ELSE CASE
-                  WHEN (
-                    "t0"."job" IS NULL
-                  ) OR (
-                    "t0"."job" = ''
-                  )
-                  THEN -CAST(0.4 AS DOUBLE)
-                  ELSE CAST(0.1 AS DOUBLE)
-                END
-              END
-            END
+            WHEN "t0"."job" = 'q"q'
+            THEN CAST(0.5 AS DOUBLE)
+            WHEN "t0"."job" = '\'
+            THEN -CAST(2.0 AS DOUBLE)
+            WHEN (
+              "t0"."job" IS NULL
+            ) OR (
+              "t0"."job" = ''
+            )
+            THEN -CAST(0.4 AS DOUBLE)
+            ELSE CAST(0.1 AS DOUBLE)
           END
         ) * CAST(1.0 AS DOUBLE)
       ) + CAST(1.0 AS DOUBLE) AS "fairpatch_ratio"

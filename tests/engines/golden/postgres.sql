@@ -38,20 +38,16 @@ FROM (
                         CAST(1.0 AS DOUBLE PRECISION) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
                           THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END
-                      ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                        THEN CAST(1e-06 AS DOUBLE PRECISION)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
                           THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                       END
                     ) < 0
                     THEN CAST('NaN' AS DOUBLE PRECISION)
@@ -60,20 +56,16 @@ FROM (
                         CAST(1.0 AS DOUBLE PRECISION) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
                           THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END
-                      ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                        THEN CAST(1e-06 AS DOUBLE PRECISION)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
                           THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                       END
                     ) = 0
                     THEN -CAST('Inf' AS DOUBLE PRECISION)
@@ -83,20 +75,16 @@ FROM (
                         CAST(1.0 AS DOUBLE PRECISION) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
                           THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END
-                      ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                        THEN CAST(1e-06 AS DOUBLE PRECISION)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
                           THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                       END AS DECIMAL)
                     ) AS DOUBLE PRECISION)
                   END - CAST(0.0 AS DOUBLE PRECISION)
@@ -104,83 +92,8 @@ FROM (
               ) + CAST(0.0 AS DOUBLE PRECISION)
             ) < -CAST(600.0 AS DOUBLE PRECISION)
             THEN -CAST(600.0 AS DOUBLE PRECISION)
-            ELSE CASE
-              WHEN (
-                (
-                  "t1"."fairpatch_ratio" * (
-                    CASE
-                      WHEN (
-                        CAST((
-                          CAST(1.0 AS DOUBLE PRECISION) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                            THEN CAST(1e-06 AS DOUBLE PRECISION)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                              THEN CAST(0.999999 AS DOUBLE PRECISION)
-                              ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                            END
-                          END
-                        ) AS DOUBLE PRECISION) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                          THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END
-                      ) < 0
-                      THEN CAST('NaN' AS DOUBLE PRECISION)
-                      WHEN (
-                        CAST((
-                          CAST(1.0 AS DOUBLE PRECISION) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                            THEN CAST(1e-06 AS DOUBLE PRECISION)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                              THEN CAST(0.999999 AS DOUBLE PRECISION)
-                              ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                            END
-                          END
-                        ) AS DOUBLE PRECISION) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                          THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END
-                      ) = 0
-                      THEN -CAST('Inf' AS DOUBLE PRECISION)
-                      ELSE CAST(LOG(
-                        CAST(CAST(2.718281828459045 AS DOUBLE PRECISION) AS DECIMAL),
-                        CAST(CAST((
-                          CAST(1.0 AS DOUBLE PRECISION) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                            THEN CAST(1e-06 AS DOUBLE PRECISION)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                              THEN CAST(0.999999 AS DOUBLE PRECISION)
-                              ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                            END
-                          END
-                        ) AS DOUBLE PRECISION) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                          THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END AS DECIMAL)
-                      ) AS DOUBLE PRECISION)
-                    END - CAST(0.0 AS DOUBLE PRECISION)
-                  )
-                ) + CAST(0.0 AS DOUBLE PRECISION)
-              ) > CAST(600.0 AS DOUBLE PRECISION)
-              THEN CAST(600.0 AS DOUBLE PRECISION)
-              ELSE (
+            WHEN (
+              (
                 "t1"."fairpatch_ratio" * (
                   CASE
                     WHEN (
@@ -188,20 +101,16 @@ FROM (
                         CAST(1.0 AS DOUBLE PRECISION) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
                           THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END
-                      ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                        THEN CAST(1e-06 AS DOUBLE PRECISION)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
                           THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                       END
                     ) < 0
                     THEN CAST('NaN' AS DOUBLE PRECISION)
@@ -210,20 +119,16 @@ FROM (
                         CAST(1.0 AS DOUBLE PRECISION) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
                           THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END
-                      ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                        THEN CAST(1e-06 AS DOUBLE PRECISION)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
                           THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                       END
                     ) = 0
                     THEN -CAST('Inf' AS DOUBLE PRECISION)
@@ -233,26 +138,83 @@ FROM (
                         CAST(1.0 AS DOUBLE PRECISION) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
                           THEN CAST(1e-06 AS DOUBLE PRECISION)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
-                            THEN CAST(0.999999 AS DOUBLE PRECISION)
-                            ELSE CAST("t1"."p" AS DOUBLE PRECISION)
-                          END
-                        END
-                      ) AS DOUBLE PRECISION) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
-                        THEN CAST(1e-06 AS DOUBLE PRECISION)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
                           THEN CAST(0.999999 AS DOUBLE PRECISION)
                           ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                         END
+                      ) AS DOUBLE PRECISION) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
                       END AS DECIMAL)
                     ) AS DOUBLE PRECISION)
                   END - CAST(0.0 AS DOUBLE PRECISION)
                 )
               ) + CAST(0.0 AS DOUBLE PRECISION)
-            END
+            ) > CAST(600.0 AS DOUBLE PRECISION)
+            THEN CAST(600.0 AS DOUBLE PRECISION)
+            ELSE (
+              "t1"."fairpatch_ratio" * (
+                CASE
+                  WHEN (
+                    CAST((
+                      CAST(1.0 AS DOUBLE PRECISION) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                      END
+                    ) AS DOUBLE PRECISION) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                      THEN CAST(1e-06 AS DOUBLE PRECISION)
+                      WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                      THEN CAST(0.999999 AS DOUBLE PRECISION)
+                      ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                    END
+                  ) < 0
+                  THEN CAST('NaN' AS DOUBLE PRECISION)
+                  WHEN (
+                    CAST((
+                      CAST(1.0 AS DOUBLE PRECISION) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                      END
+                    ) AS DOUBLE PRECISION) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                      THEN CAST(1e-06 AS DOUBLE PRECISION)
+                      WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                      THEN CAST(0.999999 AS DOUBLE PRECISION)
+                      ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                    END
+                  ) = 0
+                  THEN -CAST('Inf' AS DOUBLE PRECISION)
+                  ELSE CAST(LOG(
+                    CAST(CAST(2.718281828459045 AS DOUBLE PRECISION) AS DECIMAL),
+                    CAST(CAST((
+                      CAST(1.0 AS DOUBLE PRECISION) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                        THEN CAST(1e-06 AS DOUBLE PRECISION)
+                        WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                        THEN CAST(0.999999 AS DOUBLE PRECISION)
+                        ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                      END
+                    ) AS DOUBLE PRECISION) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE PRECISION) < CAST(1e-06 AS DOUBLE PRECISION)
+                      THEN CAST(1e-06 AS DOUBLE PRECISION)
+                      WHEN CAST("t1"."p" AS DOUBLE PRECISION) > CAST(0.999999 AS DOUBLE PRECISION)
+                      THEN CAST(0.999999 AS DOUBLE PRECISION)
+                      ELSE CAST("t1"."p" AS DOUBLE PRECISION)
+                    END AS DECIMAL)
+                  ) AS DOUBLE PRECISION)
+                END - CAST(0.0 AS DOUBLE PRECISION)
+              )
+            ) + CAST(0.0 AS DOUBLE PRECISION)
           END
         ) + CAST(1.0 AS DOUBLE PRECISION)
       )
@@ -286,33 +248,25 @@ FROM (
                 ABS(CAST("t0"."income" AS DOUBLE PRECISION)) <= CAST(1e+100 AS DOUBLE PRECISION)
               )
               THEN CAST(0.3 AS DOUBLE PRECISION)
-              ELSE CASE
-                WHEN ABS(CAST("t0"."income" AS DOUBLE PRECISION)) < CAST(1e-100 AS DOUBLE PRECISION)
-                THEN CAST(0.0 AS DOUBLE PRECISION)
-                ELSE CAST("t0"."income" AS DOUBLE PRECISION) * -CAST(0.7 AS DOUBLE PRECISION)
-              END
+              WHEN ABS(CAST("t0"."income" AS DOUBLE PRECISION)) < CAST(1e-100 AS DOUBLE PRECISION)
+              THEN CAST(0.0 AS DOUBLE PRECISION)
+              ELSE CAST("t0"."income" AS DOUBLE PRECISION) * -CAST(0.7 AS DOUBLE PRECISION)
             END,
             CAST(0.3 AS DOUBLE PRECISION)
           ) + CASE
             WHEN "t0"."job" = 'o''hara'
             THEN -CAST(1.5 AS DOUBLE PRECISION)
-            ELSE CASE
-              WHEN "t0"."job" = 'q"q'
-              THEN CAST(0.5 AS DOUBLE PRECISION)
-              ELSE CASE
-                WHEN "t0"."job" = '\'
-                THEN -CAST(2.0 AS DOUBLE PRECISION)
-                ELSE CASE
-                  WHEN (
-                    "t0"."job" IS NULL
-                  ) OR (
-                    "t0"."job" = ''
-                  )
-                  THEN -CAST(0.4 AS DOUBLE PRECISION)
-                  ELSE CAST(0.1 AS DOUBLE PRECISION)
-                END
-              END
-            END
+            WHEN "t0"."job" = 'q"q'
+            THEN CAST(0.5 AS DOUBLE PRECISION)
+            WHEN "t0"."job" = '\'
+            THEN -CAST(2.0 AS DOUBLE PRECISION)
+            WHEN (
+              "t0"."job" IS NULL
+            ) OR (
+              "t0"."job" = ''
+            )
+            THEN -CAST(0.4 AS DOUBLE PRECISION)
+            ELSE CAST(0.1 AS DOUBLE PRECISION)
           END
         ) * CAST(1.0 AS DOUBLE PRECISION)
       ) + CAST(1.0 AS DOUBLE PRECISION) AS "fairpatch_ratio"

@@ -38,20 +38,16 @@ FROM (
                         CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) < 0
                     THEN NAN()
@@ -60,20 +56,16 @@ FROM (
                         CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) = 0
                     THEN -INFINITY()
@@ -83,20 +75,16 @@ FROM (
                         CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     )
                   END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
@@ -104,83 +92,8 @@ FROM (
               ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
             ) < CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
             THEN CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
-            ELSE CASE
-              WHEN (
-                (
-                  "t1"."fairpatch_ratio" * (
-                    CASE
-                      WHEN (
-                        CAST((
-                          CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                              THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                              ELSE CAST("t1"."p" AS DOUBLE)
-                            END
-                          END
-                        ) AS DOUBLE) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) < 0
-                      THEN NAN()
-                      WHEN (
-                        CAST((
-                          CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                              THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                              ELSE CAST("t1"."p" AS DOUBLE)
-                            END
-                          END
-                        ) AS DOUBLE) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) = 0
-                      THEN -INFINITY()
-                      ELSE LOG(
-                        CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
-                        CAST((
-                          CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                            ELSE CASE
-                              WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                              THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                              ELSE CAST("t1"."p" AS DOUBLE)
-                            END
-                          END
-                        ) AS DOUBLE) / CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      )
-                    END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-                  )
-                ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-              ) > CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
-              THEN CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
-              ELSE (
+            WHEN (
+              (
                 "t1"."fairpatch_ratio" * (
                   CASE
                     WHEN (
@@ -188,20 +101,16 @@ FROM (
                         CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) < 0
                     THEN NAN()
@@ -210,20 +119,16 @@ FROM (
                         CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     ) = 0
                     THEN -INFINITY()
@@ -233,26 +138,83 @@ FROM (
                         CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
                           WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          ELSE CASE
-                            WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                            ELSE CAST("t1"."p" AS DOUBLE)
-                          END
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        ELSE CASE
                           WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
                           ELSE CAST("t1"."p" AS DOUBLE)
                         END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
                       END
                     )
                   END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
                 )
               ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-            END
+            ) > CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
+            THEN CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
+            ELSE (
+              "t1"."fairpatch_ratio" * (
+                CASE
+                  WHEN (
+                    CAST((
+                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
+                      END
+                    ) AS DOUBLE) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      ELSE CAST("t1"."p" AS DOUBLE)
+                    END
+                  ) < 0
+                  THEN NAN()
+                  WHEN (
+                    CAST((
+                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
+                      END
+                    ) AS DOUBLE) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      ELSE CAST("t1"."p" AS DOUBLE)
+                    END
+                  ) = 0
+                  THEN -INFINITY()
+                  ELSE LOG(
+                    CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
+                    CAST((
+                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t1"."p" AS DOUBLE)
+                      END
+                    ) AS DOUBLE) / CASE
+                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      ELSE CAST("t1"."p" AS DOUBLE)
+                    END
+                  )
+                END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+              )
+            ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
           END
         ) + CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
       )
@@ -286,33 +248,25 @@ FROM (
                 ABS(CAST("t0"."income" AS DOUBLE)) <= CAST(CAST(1e+100 AS DOUBLE) AS DOUBLE)
               )
               THEN CAST(CAST(0.3 AS DOUBLE) AS DOUBLE)
-              ELSE CASE
-                WHEN ABS(CAST("t0"."income" AS DOUBLE)) < CAST(CAST(1e-100 AS DOUBLE) AS DOUBLE)
-                THEN CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-                ELSE CAST("t0"."income" AS DOUBLE) * CAST(-CAST(0.7 AS DOUBLE) AS DOUBLE)
-              END
+              WHEN ABS(CAST("t0"."income" AS DOUBLE)) < CAST(CAST(1e-100 AS DOUBLE) AS DOUBLE)
+              THEN CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+              ELSE CAST("t0"."income" AS DOUBLE) * CAST(-CAST(0.7 AS DOUBLE) AS DOUBLE)
             END,
             CAST(CAST(0.3 AS DOUBLE) AS DOUBLE)
           ) + CASE
             WHEN "t0"."job" = 'o''hara'
             THEN CAST(-CAST(1.5 AS DOUBLE) AS DOUBLE)
-            ELSE CASE
-              WHEN "t0"."job" = 'q"q'
-              THEN CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
-              ELSE CASE
-                WHEN "t0"."job" = '\'
-                THEN CAST(-CAST(2.0 AS DOUBLE) AS DOUBLE)
-                ELSE CASE
-                  WHEN (
-                    "t0"."job" IS NULL
-                  ) OR (
-                    "t0"."job" = ''
-                  )
-                  THEN CAST(-CAST(0.4 AS DOUBLE) AS DOUBLE)
-                  ELSE CAST(CAST(0.1 AS DOUBLE) AS DOUBLE)
-                END
-              END
-            END
+            WHEN "t0"."job" = 'q"q'
+            THEN CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
+            WHEN "t0"."job" = '\'
+            THEN CAST(-CAST(2.0 AS DOUBLE) AS DOUBLE)
+            WHEN (
+              "t0"."job" IS NULL
+            ) OR (
+              "t0"."job" = ''
+            )
+            THEN CAST(-CAST(0.4 AS DOUBLE) AS DOUBLE)
+            ELSE CAST(CAST(0.1 AS DOUBLE) AS DOUBLE)
           END
         ) * CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
       ) + CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) AS "fairpatch_ratio"

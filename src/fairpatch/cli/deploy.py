@@ -1,0 +1,67 @@
+"""Write a folder to deploy in a warehouse: views, functions or dbt models, with their tests."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from fairpatch.cli.options import PatchFile, Score
+from fairpatch.cli.run_folder import options_of, patch_path, review_of, score_of
+from fairpatch.cli.say import refuse, say
+
+if TYPE_CHECKING:
+    from fairpatch.engines.deploy import Audited
+
+
+def run(
+    patch: PatchFile,
+    out: Annotated[Path, typer.Argument(help="a new folder")],
+    to: Annotated[str, typer.Option(help="view, function or dbt")] = "view",
+    dialect: Annotated[str, typer.Option(help="duckdb, spark, postgres, bigquery, ...")] = "duckdb",
+    table: Annotated[str, typer.Option(help="the table of people; for dbt its model")] = "people",
+    name: Annotated[str, typer.Option(help="what to call the view, function or model")] = "decided",
+    key: Annotated[str | None, typer.Option(help="column that tells people apart")] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="column to keep; may be repeated")] = None,
+    score: Score = None,
+) -> None:
+    """Statements, tests, a monitoring query, the way back, and a page that explains them."""
+    from fairpatch.engines.deploy import Kind, Place, pack
+    from fairpatch.engines.sql import Dialect
+    from fairpatch.patch import load
+    from fairpatch.patch.whole import whole_folder
+
+    if to not in ("view", "function", "dbt"):
+        refuse(f"--to must be view, function or dbt; got {to!r}")
+    if out.exists():
+        refuse(f"{out} exists: name a new folder")
+    found = load(patch_path(patch))
+    key = key or found.decision.key
+    place = Place(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
+    audited = _audited(patch) if patch.is_dir() else None
+    files = pack(found, score_of(patch, score), cast("Kind", to), place, audited)
+    with whole_folder(out) as unfinished:
+        for file, text in {**files, "patch.json": patch_path(patch).read_text("utf-8")}.items():
+            path = unfinished / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    say(f"wrote {out}: {len(files) + 1} files. Read {out / 'README.md'} first")
+    if to != "function" and (audited is None or key is None):
+        lacks = "a run's folder" if audited is None else "--key, the column that tells people apart"
+        say(f"without {lacks} there is no audit: no test of the promise, no monitoring")
+
+
+def _audited(folder: Path) -> "Audited":
+    """What the run promised, of whom."""
+    from fairpatch.choose.target import Target
+    from fairpatch.engines.deploy import Audited
+
+    options, review = options_of(folder), review_of(folder)
+    rate = review["verdict"]["change"]["change_rate"]["value"]
+    groups = max((len(own["rows"]) for own in review["groups"].values()), default=2)
+    return Audited(
+        target=Target(**options.target.model_dump()),
+        sensitive=tuple(options.sensitive),
+        label=options.label,
+        groups=max(groups, 2),
+        change_rate=rate if isinstance(rate, int | float) else None,
+    )

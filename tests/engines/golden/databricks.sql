@@ -1,0 +1,270 @@
+SELECT
+  `t2`.`id`,
+  `t2`.`fairpatch_ratio`,
+  `t2`.`fairpatch_score`,
+  `t2`.`fairpatch_decision`,
+  CASE
+    WHEN NOT (
+      `t2`.`fairpatch_decision` IS NULL
+    )
+    THEN `t2`.`fairpatch_decision` <> (
+      CAST(`t2`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE)
+    )
+    ELSE NULL
+  END AS `fairpatch_changed`
+FROM (
+  SELECT
+    `t1`.`id`,
+    `t1`.`income`,
+    `t1`.`job`,
+    `t1`.`p`,
+    `t1`.`fairpatch_ratio`,
+    CASE
+      WHEN (
+        CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE)
+      )
+      AND (
+        CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE)
+      )
+      THEN TRY_DIVIDE(
+        CAST(1.0 AS DOUBLE),
+        EXP(
+          CASE
+            WHEN (
+              (
+                `t1`.`fairpatch_ratio` * (
+                  CASE
+                    WHEN TRY_DIVIDE(
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END,
+                      CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END
+                    ) < 0
+                    THEN CAST('NaN' AS DOUBLE)
+                    WHEN TRY_DIVIDE(
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END,
+                      CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END
+                    ) = 0
+                    THEN CAST('-Inf' AS DOUBLE)
+                    ELSE LN(
+                      TRY_DIVIDE(
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END,
+                        CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END
+                      )
+                    ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                  END - CAST(0.0 AS DOUBLE)
+                )
+              ) + CAST(0.0 AS DOUBLE)
+            ) < -CAST(600.0 AS DOUBLE)
+            THEN -CAST(600.0 AS DOUBLE)
+            WHEN (
+              (
+                `t1`.`fairpatch_ratio` * (
+                  CASE
+                    WHEN TRY_DIVIDE(
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END,
+                      CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END
+                    ) < 0
+                    THEN CAST('NaN' AS DOUBLE)
+                    WHEN TRY_DIVIDE(
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END,
+                      CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END
+                    ) = 0
+                    THEN CAST('-Inf' AS DOUBLE)
+                    ELSE LN(
+                      TRY_DIVIDE(
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END,
+                        CASE
+                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t1`.`p` AS DOUBLE)
+                        END
+                      )
+                    ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                  END - CAST(0.0 AS DOUBLE)
+                )
+              ) + CAST(0.0 AS DOUBLE)
+            ) > CAST(600.0 AS DOUBLE)
+            THEN CAST(600.0 AS DOUBLE)
+            ELSE (
+              `t1`.`fairpatch_ratio` * (
+                CASE
+                  WHEN TRY_DIVIDE(
+                    CAST(1.0 AS DOUBLE) - CASE
+                      WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST(`t1`.`p` AS DOUBLE)
+                    END,
+                    CASE
+                      WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST(`t1`.`p` AS DOUBLE)
+                    END
+                  ) < 0
+                  THEN CAST('NaN' AS DOUBLE)
+                  WHEN TRY_DIVIDE(
+                    CAST(1.0 AS DOUBLE) - CASE
+                      WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST(`t1`.`p` AS DOUBLE)
+                    END,
+                    CASE
+                      WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST(`t1`.`p` AS DOUBLE)
+                    END
+                  ) = 0
+                  THEN CAST('-Inf' AS DOUBLE)
+                  ELSE LN(
+                    TRY_DIVIDE(
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END,
+                      CASE
+                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t1`.`p` AS DOUBLE)
+                      END
+                    )
+                  ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                END - CAST(0.0 AS DOUBLE)
+              )
+            ) + CAST(0.0 AS DOUBLE)
+          END
+        ) + CAST(1.0 AS DOUBLE)
+      )
+      ELSE NULL
+    END AS `fairpatch_score`,
+    CASE
+      WHEN (
+        CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE)
+      )
+      AND (
+        CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE)
+      )
+      THEN (
+        `t1`.`fairpatch_ratio` * (
+          CAST(`t1`.`p` AS DOUBLE) - CAST(0.5 AS DOUBLE)
+        )
+      ) > CAST(0.0 AS DOUBLE)
+      ELSE NULL
+    END AS `fairpatch_decision`
+  FROM (
+    SELECT
+      `t0`.`id`,
+      `t0`.`income`,
+      `t0`.`job`,
+      `t0`.`p`,
+      (
+        (
+          CAST(0.2 AS DOUBLE) + COALESCE(
+            CASE
+              WHEN NOT (
+                ABS(CAST(`t0`.`income` AS DOUBLE)) <= CAST(1e+100 AS DOUBLE)
+              )
+              THEN CAST(0.3 AS DOUBLE)
+              WHEN ABS(CAST(`t0`.`income` AS DOUBLE)) < CAST(1e-100 AS DOUBLE)
+              THEN CAST(0.0 AS DOUBLE)
+              ELSE CAST(`t0`.`income` AS DOUBLE) * -CAST(0.7 AS DOUBLE)
+            END,
+            CAST(0.3 AS DOUBLE)
+          ) + CASE
+            WHEN `t0`.`job` = 'o\'hara'
+            THEN -CAST(1.5 AS DOUBLE)
+            WHEN `t0`.`job` = 'q"q'
+            THEN CAST(0.5 AS DOUBLE)
+            WHEN `t0`.`job` = '\\'
+            THEN -CAST(2.0 AS DOUBLE)
+            WHEN (
+              `t0`.`job` IS NULL
+            ) OR (
+              `t0`.`job` = ''
+            )
+            THEN -CAST(0.4 AS DOUBLE)
+            ELSE CAST(0.1 AS DOUBLE)
+          END
+        ) * CAST(1.0 AS DOUBLE)
+      ) + CAST(1.0 AS DOUBLE) AS `fairpatch_ratio`
+    FROM `people` AS `t0`
+  ) AS `t1`
+) AS `t2`
