@@ -14,6 +14,7 @@ from fairpatch.bench import (
     curve,
     delivery,
     monitor,
+    online,
     refits,
     reproduction,
     scale,
@@ -33,6 +34,7 @@ EXPERIMENTS = {
     "curve": curve,
     "delivery": delivery,
     "monitor": monitor,
+    "online": online,
     "refits": refits,
     "scale": scale,
     "speed": speed,
@@ -63,6 +65,7 @@ def main(argv: list[str] | None = None) -> int:
     verbs["delivery"].add_argument("--seeds", type=int)
     verbs["delivery"].add_argument("--room", type=float)
     verbs["monitor"].add_argument("--streams", type=int)
+    verbs["online"].add_argument("--calls", type=int)
     verbs["refits"].add_argument("--refits", type=int)
     verbs["continuity"].add_argument("--retrainings", type=int)
     verbs["continuity"].add_argument("--base", choices=["logistic", "boosted"])

@@ -8,7 +8,7 @@ itself, at the confidence of the target, as a certificate does; looking again an
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from fairpatch._extras import need
 from fairpatch.choose.target import Target
@@ -54,7 +54,7 @@ def promise_sql(
         types[label] = _KINDS.get(type(decision.positive), "string")
     name, where = place_of(table)
     people = ibis.table(types, name=name, **where)
-    enough = float(norm.isf((1 - target.confidence) / max(groups * (groups - 1), 1)))
+    enough = float(-ndtri((1 - target.confidence) / max(groups * (groups - 1), 1)))
     found = [
         _broken(ibis, _rates(people, metric, feature, label, decision), metric, limit, feature,
                 enough)

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta, norm
+from scipy.special import betainccinv, betaincinv, ndtri
 
 from fairpatch._arrays import Floats
 
@@ -22,7 +22,7 @@ Method = Literal["wilson", "clopper_pearson"]
 
 def wilson(k: Floats, n: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Wilson's score interval for k successes of n. NaN where n is 0."""
-    z = norm.isf((1 - confidence) / 2)
+    z = -ndtri((1 - confidence) / 2)
     k, n = np.asarray(k, float), np.asarray(n, float)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = k / n
@@ -39,8 +39,8 @@ def clopper_pearson(k: Floats, n: Floats, confidence: float) -> tuple[Floats, Fl
     tail = (1 - confidence) / 2
     k, n = np.asarray(k, float), np.asarray(n, float)
     with np.errstate(invalid="ignore"):
-        low = np.where(k > 0, beta.ppf(tail, np.maximum(k, 1e-300), n - k + 1), 0.0)
-        high = np.where(k < n, beta.isf(tail, k + 1, np.maximum(n - k, 1e-300)), 1.0)
+        low = np.where(k > 0, betaincinv(np.maximum(k, 1e-300), n - k + 1, tail), 0.0)
+        high = np.where(k < n, betainccinv(k + 1, np.maximum(n - k, 1e-300), tail), 1.0)
     return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
 
 

@@ -16,7 +16,7 @@ from itertools import permutations, product
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from fairpatch._arrays import Floats
 from fairpatch.measure.estimate import Estimate
@@ -52,15 +52,15 @@ def judge_ratio(
         return Judgement("too few data", estimate, people)
     pairs = list(permutations(range(len(n)), 2))
     z = np.array([score_test(k[i], n[i], k[j], n[j], tau) for i, j in pairs])
-    enough = norm.isf(1 - confidence)
+    enough = -ndtri(1 - confidence)
     if (z >= enough).all():
         return Judgement("certified", estimate, people)
-    if (z <= -norm.isf((1 - confidence) / len(pairs))).any():
+    if (z <= ndtri((1 - confidence) / len(pairs))).any():
         return Judgement("refuted", estimate, people)
     # z grows with the square root of the people
     needed = None
     if (z > 0).all():
-        needed = int(np.ceil(people * ((enough + norm.ppf(POWER)) / z.min()) ** 2))
+        needed = int(np.ceil(people * ((enough + ndtri(POWER)) / z.min()) ** 2))
     return Judgement(_open(estimate.value >= tau), estimate, people, needed)
 
 
@@ -86,14 +86,14 @@ def judge_gaps(
         apart = sum(p[i] - p[j] for p, (i, j) in zip(rates, pairs, strict=True))
         error = np.sqrt(sum(v[i] + v[j] for v, (i, j) in zip(noise, pairs, strict=True)))
         z.append(float((limit - apart) / error))
-    enough, worst = norm.isf(1 - confidence), min(z)
+    enough, worst = -ndtri(1 - confidence), min(z)
     if worst >= enough and estimate.value <= limit:
         return Judgement("certified", estimate, people)
-    if worst <= -norm.isf((1 - confidence) / len(z)):
+    if worst <= ndtri((1 - confidence) / len(z)):
         return Judgement("refuted", estimate, people)
     needed = None
     if worst > 0:
-        needed = int(np.ceil(people * ((enough + norm.ppf(POWER)) / worst) ** 2))
+        needed = int(np.ceil(people * ((enough + ndtri(POWER)) / worst) ** 2))
     return Judgement(_open(estimate.value <= limit), estimate, people, needed)
 
 
@@ -108,7 +108,7 @@ def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: flo
     room = limit - estimate.value
     needed = None
     if room > 0:
-        longer = 1 + norm.ppf(POWER) / norm.isf(1 - confidence)
+        longer = 1 + ndtri(POWER) / -ndtri(1 - confidence)
         needed = int(np.ceil(people * (longer * (estimate.high - estimate.value) / room) ** 2))
     return Judgement(_open(estimate.value <= limit), estimate, people, needed)
 

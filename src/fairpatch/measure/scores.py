@@ -1,7 +1,6 @@
 """How far scores move, beside how many decisions change: few changes can be far ones (METHOD 8)."""
 
 import numpy as np
-from scipy.stats import kendalltau
 
 from fairpatch._arrays import Floats
 
@@ -17,5 +16,7 @@ def rank_inversions(before: Floats, after: Floats) -> float:
     >>> rank_inversions(np.array([0.1, 0.2, 0.3]), np.array([0.2, 0.1, 0.3]))
     0.333...
     """
+    from scipy.stats import kendalltau  # noqa: PLC0415 a second to import, and rarely asked
+
     tau = kendalltau(before, after).statistic
     return 0.0 if np.isnan(tau) else float((1 - tau) / 2)

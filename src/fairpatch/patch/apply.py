@@ -97,9 +97,11 @@ def with_decisions(
 def _finished(patch: Patch, frame: Any, *, with_reason: bool) -> Any:
     """The frame as the caller had it, with the reason of each change where that is asked for."""
     if with_reason:
-        before = ~nw.col(DECISION)  # f's, where it changed
+        # compared, so that no null is left: pandas has no conditions with gaps
+        yes = nw.lit(1).cast(nw.Boolean)
+        before = ~(nw.col(DECISION) == yes)  # f's, where it changed
         reason = reason_expr(patch, approved=before if patch.decision.favourable else ~before)
-        frame = frame.with_columns(nw.when(nw.col(CHANGED)).then(reason).alias(REASON))
+        frame = frame.with_columns(nw.when(nw.col(CHANGED) == yes).then(reason).alias(REASON))
     return frame.to_native()
 
 

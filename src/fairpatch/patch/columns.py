@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -82,6 +83,9 @@ class Columns:
             return own.astype(np.float64) if column.kind == "number" else own.astype(object)
         if column.name not in self.frame.columns:
             raise KeyError(f"X has no column {column.name!r}, which the patch reads")
+        held = self._pandas
+        if held is not None and column.kind == "number" and held[column.name].dtype == np.float64:
+            return np.asarray(held[column.name].to_numpy())
         series = self.frame[column.name]
         if column.kind == "number":
             return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
@@ -89,12 +93,21 @@ class Columns:
 
     def codes(self, column: Column) -> tuple[list[Value], NDArray[np.intp]]:
         """The distinct plain values of a category, and each row's position among them."""
-        if self.array is None and column.name in self.frame.columns:
-            native = self.frame[column.name].to_native()
-            if hasattr(native, "factorize"):  # pandas has it in C
-                code, levels = native.factorize()
-                return [*map(plain, levels), None], np.asarray(code, np.intp)  # -1: the last
+        held = self._pandas
+        if held is not None and column.name in held.columns:  # which has it in C
+            code, levels = held[column.name].factorize()
+            return [*map(plain, levels), None], np.asarray(code, np.intp)  # -1: the last
         return factorize(self.values(column))
+
+    @cached_property
+    def _pandas(self) -> Any:
+        """The frame itself where it is pandas'.
+
+        For one row, the way through narwhals costs more than the patch.
+        """
+        if self.array is not None or not self.frame.implementation.is_pandas():
+            return None
+        return self.frame.to_native()
 
 
 def _readable(dtype: Any) -> bool:
