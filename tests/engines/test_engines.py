@@ -139,7 +139,7 @@ def test_a_name_that_a_dialect_would_change_is_refused():
     with pytest.raises(ValueError, match="bigquery cannot have a column named"):
         sql(patch_on('we"ird', "c"), "p", dialect="bigquery")
     with pytest.raises(ValueError, match="dialect must be one of"):
-        sql(patch_on("n", "c"), "p", dialect="mysql")
+        sql(patch_on("n", "c"), "p", dialect="oracle")
 
 
 def test_what_is_missing_or_taken_is_named():

@@ -34,6 +34,9 @@ def run(
     model: Model = None,
     trust_model: TrustModel = None,
     reasons: Reasons = False,
+    no_score: Annotated[
+        bool, typer.Option("--no-score", help="leave out the patched score: faster on large tables")
+    ] = False,
     if_unlike: IfUnlike = "refuse",
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
     keep_formulas: Annotated[
@@ -51,7 +54,7 @@ def run(
         refuse(f"{out} exists; use --force to replace it, or another name")
     found, source = load(patch_path(patch)), model_of(patch, score, model)
     ledger_for(patch, life, "applied")  # before anything is written: it may be another model's
-    origin = data
+    origin, what = data, {"with_score": not no_score, "with_reason": reasons}
     with tempfile.TemporaryDirectory() as scratch:
         if source is None:
             column = score_of(patch, score)
@@ -65,9 +68,9 @@ def run(
         tables.need_probabilities(table, column, data, if_any=True)
         heed(compare(found, table, column), if_unlike)
         if not out.suffix:
-            _by_parts(found, data, out, column, reasons=reasons, origin=origin, model=source)
+            _by_parts(found, data, out, column, what, origin=origin, model=source)
         else:
-            _write(found, table, column, out, reasons=reasons, keep_formulas=keep_formulas)
+            _write(found, table, column, out, what, keep_formulas=keep_formulas)
     record(patch, life, "applied", data=origin, out=str(out))
 
 
@@ -98,12 +101,18 @@ def _score(
 
 
 def _write(
-    patch: "Patch", table: Any, score: str, out: Path, *, reasons: bool, keep_formulas: bool
+    patch: "Patch",
+    table: Any,
+    score: str,
+    out: Path,
+    what: dict[str, bool],
+    *,
+    keep_formulas: bool,
 ) -> None:
     from fairpatch.patch.apply import CHANGED, apply
     from fairpatch.patch.whole import whole_file
 
-    applied = apply(patch, table, score, with_reason=reasons)
+    applied = apply(patch, table, score, **what)
     if out.suffix == ".csv" and not keep_formulas:
         applied = tables.without_formulas(applied)
     with whole_file(out) as unfinished:
@@ -123,8 +132,8 @@ def _by_parts(
     data: str,
     out: Path,
     score: str,
+    what: dict[str, bool],
     *,
-    reasons: bool,
     origin: str,
     model: str | None,
 ) -> None:
@@ -133,7 +142,7 @@ def _by_parts(
 
     done = apply_files(
         patch, tables.files(data), out, score,
-        read=tables.relation, with_reason=reasons, made_from=tables.files(origin),
+        read=tables.relation, **what, made_from=tables.files(origin),
         made_with=None if model is None else (tables.fingerprint(model) or model),
         progress=progress("part"),
     )  # fmt: skip

@@ -30,11 +30,12 @@ from fairpatch.measure.labels import known_label, label_expr
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
-from fairpatch.patch.expressions import favour_expr, needed_points_expr
+from fairpatch.patch.expressions import away_expr, favour_expr, needed_points_expr, towards_expr
 from fairpatch.patch.typed import typed
 
 PRIME = 2**31 - 1
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
+AWAY = "fairpatch_away"
 LOST = 3
 """In place of a split: a row without a key."""
 BOTH = -1
@@ -335,7 +336,10 @@ def _count(
 
 
 def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, list[nw.Expr]]:
-    """Every patch's decision over a table that has the points of each card as a column: once."""
+    """Every patch's decision over a table that has what they share as columns: worked out once.
+
+    Where the score is no probability, f has no decision: that is found by its own null.
+    """
     frame = nw.from_native(table)
     schema = frame.collect_schema()
     names: dict[str, str] = {}
@@ -344,8 +348,10 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
         lines = "".join(c.model_dump_json() for c in patch.concepts)
         own = f"{patch.direction} {patch.cutoff} {patch.offset} {lines}"
         name = names.setdefault(own, f"{POINTS}_{len(names)}")
-        found[name] = needed_points_expr(typed(patch, schema), score)
-        decisions.append(favour_expr(patch, score, nw.col(name)))
+        points = needed_points_expr(typed(patch, schema), score)
+        found[name] = towards_expr(patch, score, points)
+        found[AWAY] = away_expr(patch, score)
+        decisions.append(favour_expr(patch, score, nw.col(name), nw.col(AWAY)))
     return frame.with_columns(**found).to_native(), decisions
 
 

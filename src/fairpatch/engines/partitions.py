@@ -42,6 +42,7 @@ def apply_files(
     score: str,
     *,
     read: Callable[[str], Any],
+    with_score: bool = True,
     with_reason: bool = False,
     made_from: Sequence[str | Path] | None = None,
     made_with: str | None = None,
@@ -54,13 +55,19 @@ def apply_files(
     parts in all.
     """
     out, names = Path(out), sorted(map(str, files))
+    with_what = {"with_score": with_score, "with_reason": with_reason}
     before = [_state(name) for name in names]
     origins = sorted(map(str, names if made_from is None else made_from))
     plan = {
         "format": "fairpatch.plan",
         "version": 1,
         "patch_sha256": hashlib.sha256(patch.model_dump_json().encode()).hexdigest(),
-        "options": {"score": score, "with_reason": with_reason, "model": made_with},
+        "options": {
+            "score": score,
+            "with_reason": with_reason,
+            "model": made_with,
+            **({} if with_score else {"with_score": False}),
+        },
         "files": sorted((_about(name, origins) for name in origins), key=lambda f: f["name"]),
     }
     with _alone(out):
@@ -75,7 +82,7 @@ def apply_files(
                 kept += 1
             else:
                 with whole_file(part) as unfinished:
-                    applied = apply(patch, read(file), score, with_reason=with_reason)
+                    applied = apply(patch, read(file), score, **with_what)
                     applied.to_parquet(str(unfinished))
                     if _state(file) != before[i]:
                         raise ValueError(f"{file} changed while it was read: run the same again")

@@ -6,7 +6,7 @@ add up to the counts of the whole (METHOD section 5).
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Self
 
 import narwhals as nw
@@ -143,14 +143,18 @@ class Counts:
         by the labels themselves, and need not be asked for them first.
         """
         features = tuple(sensitive_features)
-        each = {f"g{i}": g for i, g in enumerate(new_decisions)}
-        given = {"f": decision, **each, **({} if y is None else {"y": y})}
+        # all decisions as the bits of one key: an engine groups by it faster than by each
+        bits = [_expr(g).cast(nw.Int64) * 2**i for i, g in enumerate(new_decisions)]
+        key = reduce(lambda a, b: a + b, bits)
+        given = {"f": decision, "g": key, **({} if y is None else {"y": y})}
         rows = list(_group_by(frame, features, given, sample_weight))
         if label_of is not None and y is not None:
             rows = [{**row, f"{_OWN}y": label_of(plain(row[f"{_OWN}y"]))} for row in rows]
         return [
-            cls._from_rows(features, ({**row, f"{_OWN}g": row[f"{_OWN}{g}"]} for row in rows))
-            for g in each
+            cls._from_rows(
+                features, ({**row, f"{_OWN}g": _bit(row[f"{_OWN}g"], i)} for row in rows)
+            )
+            for i in range(len(bits))
         ]
 
     @classmethod
@@ -293,6 +297,10 @@ def _group_by(
         sums += [nw.col(f"{_OWN}w").sum(), nw.col(f"{_OWN}ww").sum()]
     rows = table.group_by(*features, *exprs).agg(*sums).collect()
     return iter(rows.iter_rows(named=True))
+
+
+def _bit(key: Any, i: int) -> int | None:
+    return None if key is None else int(key) >> i & 1
 
 
 def _expr(column: str | nw.Expr) -> nw.Expr:

@@ -66,15 +66,32 @@ def unbounded_expr(
     """r before a card's is kept within -1 and 1: all that a decision needs."""
     points = points_expr(patch) if points is None else points
     if patch.card is None:
-        return points * patch.strength + 1.0
+        return _at_price(patch, points, points)
     if score is None:
         raise ValueError("a card knows how sure f is: name the column of its probability, score")
+    return _at_price(patch, towards_expr(patch, score, points), away_expr(patch, score))
+
+
+def towards_expr(patch: Patch, score: str, points: nw.Expr) -> nw.Expr:
+    """A card's points, turned so that more of them keep f's decision; the paper's as they are."""
+    if patch.card is None:
+        return points
+    above = nw.col(score).cast(nw.Float64) > patch.cutoff
+    up = 1.0 if patch.decision.favourable else -1.0
+    return points * nw.when(above).then(nw.lit(up)).otherwise(nw.lit(-up))
+
+
+def away_expr(patch: Patch, score: str) -> nw.Expr:
+    """How far f is from its cut-off."""
+    return (_inside(score) - patch.cutoff).abs()
+
+
+def _at_price(patch: Patch, towards: nw.Expr, away: nw.Expr) -> nw.Expr:
+    """r from what all prices and strengths share."""
+    if patch.card is None:
+        return towards * patch.strength + 1.0
     t, k = patch.cutoff, patch.strength * NUDGE / patch.card.price
-    p = nw.col(score).cast(nw.Float64)
-    up, down = (k, -k) if patch.decision.favourable else (-k, k)
-    each = nw.when(p > t).then(nw.lit(up)).otherwise(nw.lit(down))
-    sure = (_inside(score) - t).abs() * (k * patch.card.sureness / max(t, 1 - t))
-    return points * each + sure + 1.0
+    return towards * k + away * (k * patch.card.sureness / max(t, 1 - t)) + 1.0
 
 
 def bounded_expr(ratio: nw.Expr) -> nw.Expr:
@@ -89,6 +106,11 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
     """
     p = nw.col(score).cast(nw.Float64)
     r = unbounded_expr(patch, score) if ratio is None else ratio
+    return nw.when((p >= 0.0) & (p <= 1.0)).then(_decided(patch, p, r))
+
+
+def _decided(patch: Patch, p: nw.Expr, r: nw.Expr) -> nw.Expr:
+    """The decision for a probability."""
     # r (p - t) > 0: decision 1 and r > 0, or decision 0 and r < 0. One product, so that an engine
     # works the ratio out once; its sign is exact.
     decided = r * (p - patch.cutoff) > 0.0
@@ -103,15 +125,16 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
         decided = decided | above
     if not may_rise(patch.direction):
         decided = decided & above
-    return nw.when((p >= 0.0) & (p <= 1.0)).then(decided)
+    return decided
 
 
-def favour_expr(patch: Patch, score: str, points: nw.Expr | None = None) -> nw.Expr:
-    """Whether the patched decision is the favourable one; null as the decision.
+def favour_expr(patch: Patch, score: str, towards: nw.Expr, away: nw.Expr) -> nw.Expr:
+    """Whether the patched decision is the favourable one, for a score that is a probability.
 
-    ``points`` where they are a column already: patches that differ in price and strength share it.
+    ``towards`` and ``away`` are columns, which patches that differ in price and strength share.
     """
-    decided = decision_expr(patch, score, unbounded_expr(patch, score, points))
+    p = nw.col(score).cast(nw.Float64)
+    decided = _decided(patch, p, _at_price(patch, towards, away))
     return decided if patch.decision.favourable else ~decided
 
 
@@ -135,6 +158,8 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
         if patch.cutoff != 0.5:
             odds = odds * nw.lit(patch.cutoff / (1 - patch.cutoff)) ** (r - 1.0)
     g = 1.0 / (odds + 1.0)
+    if patch.card is not None:  # most people's r is 1, and powers are what costs
+        g = nw.when(r >= 1.0).then(near).otherwise(g)
     approved = p > patch.cutoff if patch.decision.favourable else p <= patch.cutoff
     if not may_demote(patch.direction):
         g = nw.when(approved).then(p).otherwise(g)
