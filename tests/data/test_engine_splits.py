@@ -14,7 +14,7 @@ from fairpatch.base import BaseModel
 from fairpatch.data.engine_splits import PRIME, EngineSplits, count_table, place
 from fairpatch.datasets import Population
 from fairpatch.measure.counts import Counts
-from fairpatch.patch import Patch
+from fairpatch.patch import Card, Column, Concept, NumberWeight, Patch
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8)
 
@@ -211,3 +211,39 @@ def test_large_numbers_with_gaps_are_groups_like_any_other(people):
     (rows,) = splits_of(table).samples((0,), 4_000)
     assert rows.s.values == ((big, big + 2),)
     assert (rows.s.codes < 0).any()
+
+
+def test_patches_of_a_ladder_share_no_more_than_they_have():
+    """Other lines, offsets, directions, cut-offs, prices: counted together as one by one."""
+    frame = Population(p_rule=0.6, accuracy=0.8).sample(3_000, seed=4).to_pandas()
+    slopes = [("num_0", -1.0), ("num_0", -1.5), ("num_3", 1.0)]
+    patches = [
+        Patch(
+            columns=[Column(name=name, kind="number")],
+            concepts=[
+                Concept(
+                    name="c", weight=1.0, intercept=60.0 * (slope < 0) - 40.0,
+                    numbers=[NumberWeight(column=name, coefficient=slope, missing=0.0)],
+                )
+            ],
+            card=Card(price=price, sureness=100.0) if price else None,
+            offset=offset,
+            direction=direction,
+            strength=1.0 if price else 0.05,
+        )
+        for name, slope in slopes
+        for price, offset in ((10.0, 0.0), (25.0, 0.0), (10.0, 7.0), (0.0, 0.0))
+        for direction in ("both", "promote_only", "demote_only")
+    ]  # fmt: skip
+    options = {"y": "y", "sensitive_features": ["group"]}
+    table = duckdb.sql("select * from frame")
+    found = count_table(table, patches, BaseModel("score"), **options)
+    f_logit = BaseModel("score").logits(frame)
+    for patch, counts in zip(patches, found, strict=True):
+        assert counts == Counts.from_arrays(
+            decision=f_logit > 0,
+            new_decision=patch.decide(frame, f_logit),
+            y=frame["y"],
+            sensitive_features={"group": frame["group"]},
+        )
+    assert len({counts.n.tobytes() for counts in found}) > 20

@@ -7,7 +7,7 @@ import pytest
 from attack.engines import in_numpy
 from attack.test_every_engine import PATCHES, problem
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
-from fairpatch.patch.apply import POINTS, RATIO, REASON, apply
+from fairpatch.patch.apply import DECISION, POINTS, RATIO, REASON, apply
 from fairpatch.patch.one import OnePerson
 
 
@@ -39,6 +39,13 @@ def test_an_array_a_gap_and_a_numpy_number():
     for gap in (None, np.nan, pd.NA):
         assert one.decide({"a": gap}, 0.3).points == 0.5
     assert one.decide({"a": True}, 0.3).points == -1.0
+
+
+def test_an_r_of_zero_changes_an_approval_alone():
+    patch, frame = number_patch(), pd.DataFrame({"a": [1.0, 1.0, 1.0], "p": [0.9, 0.1, 0.5]})
+    found = [OnePerson(patch).decide({"a": 1.0}, p) for p in frame["p"]]
+    assert [d.changed for d in found] == [True, False, False]
+    assert [d.decision for d in found] == apply(patch, frame, "p")[DECISION].tolist()
 
 
 def test_what_is_wrong_is_said():

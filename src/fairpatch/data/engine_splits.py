@@ -346,7 +346,7 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
     found, decisions = {}, []
     for patch in patches:
         lines = "".join(c.model_dump_json() for c in patch.concepts)
-        own = f"{patch.direction} {patch.cutoff} {patch.offset} {lines}"
+        own = f"{patch.card is None} {patch.direction} {patch.decision} {patch.offset} {lines}"
         name = names.setdefault(own, f"{POINTS}_{len(names)}")
         points = needed_points_expr(typed(patch, schema), score)
         found[name] = towards_expr(patch, score, points)
