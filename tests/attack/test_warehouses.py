@@ -17,6 +17,7 @@ from attack.warehouses import (
     SQLite,
     Translated,
 )
+from fairpatch.patch.fingerprint import fingerprint_of
 
 PATCHES = 2 if os.environ.get("FAIRPATCH_ATTACK") else 4
 """Of 50,000 rows each, or of 3,000."""
@@ -38,6 +39,24 @@ def test_a_function_on_duckdb():
     equal(DuckDB().function)
 
 
+def whole(warehouse):
+    """Every query of a folder runs; the key is unique, and few groups are alike in hostile rows."""
+    patch, table = problem(1)
+    frame = table.to_pandas()
+    scores = frame["p"].where(frame["p"].between(0, 1), 0.5).to_numpy()
+    own = patch.model_copy(update={"fingerprint": fingerprint_of(frame, scores, patch.columns)})
+    queries, found = warehouse.every_file(own, table)
+    assert len(queries) == 5
+    assert "monitor.sql" in found
+    assert "test_key.sql" not in found
+    assert "test_changes.sql" not in found
+
+
+def test_every_file_on_duckdb_and_sqlite():
+    whole(DuckDB())
+    whole(SQLite())
+
+
 @pytest.mark.parametrize("dialect", NO_SERVER)
 def test_text_for_engines_that_are_not_here_translated_back(dialect):
     equal(Translated(dialect).view)
@@ -57,6 +76,12 @@ def servers(request, tmp_path_factory):
     yield found
     found["postgres"].stop()
     found["mysql"].stop()
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("name", ["spark", "databricks", "postgres", "clickhouse", "mysql"])
+def test_every_file_on_real_servers(name, servers):
+    whole(servers[name])
 
 
 @pytest.mark.attack

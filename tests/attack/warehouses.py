@@ -10,11 +10,13 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import sqlglot
 
 from attack.engines import ClickHouse, Postgres
-from fairpatch.engines.deploy import Place, pack
+from fairpatch.choose.target import Target
+from fairpatch.engines.deploy import BITS, Audited, Place, pack
 from fairpatch.engines.dialects import BY_DUCKDB
 from fairpatch.engines.statements import quoted
 from fairpatch.patch.apply import DECISION
@@ -38,8 +40,25 @@ class Warehouse:
         given = ", ".join(self.named(c) for c in [*(c.name for c in patch.columns), "p"])
         return self.ask(f"select {self.named('decided')}({given}) from people order by rid")
 
-    def pack(self, patch, kind):
-        return pack(patch, "p", kind, Place("people", "decided", "rid", (), self.dialect))
+    def every_file(self, patch, table):
+        """Deploy everything and run every query: what gives rows, of the tests and monitoring."""
+        place = np.arange(table.num_rows) % 3
+        table = table.append_column("s1", pa.array(np.array(["x", "y", "it's"])[place]))
+        self.load(table.append_column("s2", pa.array(place)))
+        audited = Audited(Target(p_rule=0.8), ("s1", "s2"), None, groups=3, change_rate=0.9)
+        files = self.pack(patch, "view", audited)
+        for name in ("decided.sql", "audit.sql"):
+            self.run(files[name])
+        queries = sorted(name for name in files if name.startswith(("test_", "monitor")))
+        found = [name for name in queries if self.ask(files[name].rstrip(";\n"))]
+        self.run(files["rollback.sql"])
+        changed = self.named("fairpatch_changed")
+        yes = " = 1" if self.dialect in BITS else ""
+        assert not self.ask(f"select rid from {self.named('decided')} where {changed}{yes}")
+        return queries, found
+
+    def pack(self, patch, kind, audited=None):
+        return pack(patch, "p", kind, Place("people", "decided", "rid", (), self.dialect), audited)
 
     def named(self, name):
         return quoted(name, self.dialect, dotted=False)
@@ -121,12 +140,17 @@ class PostgresWarehouse(Warehouse, Postgres):
 class ClickHouseWarehouse(Warehouse, ClickHouse):
     dialect = "clickhouse"
 
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.session.query("SET max_query_size = 10000000")
+
     def run(self, text):
         self.session.query(text)
 
     def ask(self, query):
         words = {"true": True, "false": False, "1": True, "0": False, "\\N": None}
-        return [words[line] for line in str(self.session.query(query, "TSV")).splitlines()]
+        lines = [line.split("\t")[0] for line in str(self.session.query(query, "TSV")).splitlines()]
+        return [words.get(line, line) for line in lines]
 
 
 class SparkWarehouse(Warehouse):

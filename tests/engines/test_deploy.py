@@ -6,7 +6,7 @@ from test_engines import patch_on, people
 
 from fairpatch import Target
 from fairpatch.base import BaseModel
-from fairpatch.engines.deploy import Audited, Place, pack
+from fairpatch.engines.deploy import Audited, Place, pack, untested
 from fairpatch.engines.sql import DIALECTS
 from fairpatch.patch.fingerprint import fingerprint_of
 
@@ -46,8 +46,18 @@ def test_tests_and_monitoring_run_and_the_tests_can_fail(deployed):
     assert connection.execute(files["test_fingerprint.sql"]).fetchall() == []
     assert connection.execute(files["test_changes.sql"]).fetchall() == []
     assert connection.execute(files["test_promise.sql"]).fetchall() == []
+    assert connection.execute(files["test_key.sql"]).fetchall() == []
     rows = connection.execute(files["monitor.sql"]).fetchall()
     assert sorted((row[0], row[1]) for row in rows) == [("f", 1_000), ("m", 1_000)]
+    decided = connection.sql("from decided").df().merge(frame, on="id")
+    by_group = decided.groupby("sex")[["fairpatch_decision", "fairpatch_changed"]].mean()
+    assert [row[3:] for row in sorted(rows)] == [tuple(v) for v in by_group.to_numpy()]
+    connection.execute("update people set p = null where id % 4 = 0")  # no decision is no denial
+    known = connection.execute(files["monitor.sql"]).fetchall()
+    kept = decided[decided["id"] % 4 != 0].groupby("sex")["fairpatch_decision"].mean()
+    assert [row[3] for row in sorted(known)] == kept.tolist()
+    connection.execute("insert into people from people limit 1")
+    assert len(connection.execute(files["test_key.sql"]).fetchall()) == 1
     # another model's scores, one group treated badly, and few people
     frame["p"] = 0.97 + 0.01 * frame["p"]
     connection.execute("create or replace table people as from frame")
@@ -97,6 +107,46 @@ def test_dbt_gets_references_and_nothing_of_the_data_is_a_template():
         pack(patch_on("{% endraw %}{{ 1/0 }}", "c"), "p", "dbt", place)
     with pytest.raises(ValueError, match="no name of a dbt model"):
         pack(patch_on("n", "c"), "p", "dbt", Place("x'); drop", "decided", "id", (), "duckdb"))
+
+
+def test_of_a_model_that_predicts_harm_the_spared_are_monitored():
+    patch = patch_on("n", "c", decision={"favourable": 0})
+    place = Place("people", "decided", "id", (), "duckdb")
+    text = pack(patch, "p", "view", place, PROMISED)["monitor.sql"]
+    assert 'WHEN NOT "fairpatch_decision" THEN 1.0' in text
+
+
+def test_a_dbt_project_without_a_key_has_no_reference_to_an_audit():
+    place = Place("people", "decided", None, (), "duckdb")
+    files = pack(patch_on("n", "c"), "p", "dbt", place, PROMISED)
+    assert not any("_audit" in text for name, text in files.items() if name != "README.md")
+    assert "ref('decided')" in files["tests/decided_changes.sql"]
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (Place("people", "decided", "id", ("SEX",), "duckdb"), "'SEX' is sensitive"),
+        (Place("people", "decided", "sex", (), "duckdb"), "'sex' is sensitive"),
+        (Place("people", "People", "id", (), "duckdb"), "is the table of people"),
+        (Place("a.b.c.d", "decided", "id", (), "duckdb"), "catalog.schema.people"),
+        (Place("", "decided", "id", (), "duckdb"), "catalog.schema.people"),
+        (Place("people", "decided", "id", (), "redshift"), "dialect must be one of"),
+    ],
+)
+def test_mistakes_are_refused(place, said):
+    with pytest.raises(ValueError, match=said):
+        pack(patch_on("n", "c"), "p", "view", place, PROMISED)
+
+
+def test_what_no_query_can_ask_is_left_out_and_named():
+    target = Target(p_rule=0.8, disparate_mistreatment=0.1)
+    assert untested(target, "y") == ["disparate_mistreatment"]
+    only = Audited(Target(disparate_mistreatment=0.1), ("sex",), "y", 2, None)
+    place = Place("people", "decided", "id", (), "duckdb")
+    files = pack(patch_on("n", "c"), "p", "view", place, only)
+    assert "test_promise.sql" not in files
+    assert "monitor.sql" in files
 
 
 def test_what_a_dialect_cannot_do_is_said():

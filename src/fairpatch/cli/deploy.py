@@ -25,7 +25,7 @@ def run(
     score: Score = None,
 ) -> None:
     """Statements, tests, a monitoring query, the way back, and a page that explains them."""
-    from fairpatch.engines.deploy import Kind, Place, pack
+    from fairpatch.engines.deploy import Kind, Place, pack, untested
     from fairpatch.engines.sql import Dialect
     from fairpatch.patch import load
     from fairpatch.patch.whole import whole_folder
@@ -37,7 +37,7 @@ def run(
     found = load(patch_path(patch))
     key = key or found.decision.key
     place = Place(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
-    audited = _audited(patch) if patch.is_dir() else None
+    audited = _audited(patch) if patch.is_dir() and found.decision.weight is None else None
     files = pack(found, score_of(patch, score), cast("Kind", to), place, audited)
     with whole_folder(out) as unfinished:
         for file, text in {**files, "patch.json": patch_path(patch).read_text("utf-8")}.items():
@@ -47,7 +47,14 @@ def run(
     say(f"wrote {out}: {len(files) + 1} files. Read {out / 'README.md'} first")
     if to != "function" and (audited is None or key is None):
         lacks = "a run's folder" if audited is None else "--key, the column that tells people apart"
+        if found.decision.weight is not None:
+            lacks = (
+                "counting each person once (the run has weights, which these queries do not know)"
+            )
         say(f"without {lacks} there is no audit: no test of the promise, no monitoring")
+    elif audited is not None and untested(audited.target, audited.label):
+        left = ", ".join(untested(audited.target, audited.label))
+        say(f"not tested by a query: {left}. fairpatch monitor judges it")
 
 
 def _audited(folder: Path) -> "Audited":

@@ -350,8 +350,9 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
         name = names.setdefault(own, f"{POINTS}_{len(names)}")
         points = needed_points_expr(typed(patch, schema), score)
         found[name] = towards_expr(patch, score, points)
-        found[AWAY] = away_expr(patch, score)
-        decisions.append(favour_expr(patch, score, nw.col(name), nw.col(AWAY)))
+        away = f"{AWAY}_{patch.cutoff}"
+        found[away] = away_expr(patch, score)
+        decisions.append(favour_expr(patch, score, nw.col(name), nw.col(away)))
     return frame.with_columns(**found).to_native(), decisions
 
 

@@ -30,6 +30,7 @@ def in_dialect(text: str, dialect: str) -> str:
         tree = tree.transform(_as_bytes, exp)
     if dialect == "mssql":
         for select in [*tree.find_all(exp.Select)]:
+            _group_by_columns(select, exp)
             _in_bits(select, exp)
         tree = tree.transform(_collated, exp)
     return str(tree.sql(dialect=own, pretty=True))
@@ -74,6 +75,14 @@ def _collated(node: Any, exp: Any) -> Any:
         return node
     told = exp.Collate(this=node.this.copy(), expression=exp.Var(this=SAME_TEXT))
     return exp.EQ(this=told, expression=exp.National(this=node.expression.this))
+
+
+def _group_by_columns(select: Any, exp: Any) -> None:
+    """GROUP BY 1 as the column that it means: SQL Server takes no numbers there."""
+    group = select.args.get("group")
+    for node in [] if group is None else list(group.expressions):
+        if isinstance(node, exp.Literal) and node.is_int:
+            node.replace(select.selects[int(node.this) - 1].unalias().copy())
 
 
 def _in_bits(select: Any, exp: Any) -> None:

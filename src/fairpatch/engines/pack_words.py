@@ -5,17 +5,20 @@ import hashlib
 from fairpatch.patch import Patch
 
 FILES = {
-    "decided.sql": "the view: each person's key and patched decision",
+    "decided.sql": "the view: each person's key, points, ratio, score and patched decision",
     "audit.sql": "decisions with the sensitive columns and the label, by the key; grant it only to "
     "those who may see them",
     "function.sql": "the function: columns and the base model's probability in, decision out",
     "rollback.sql": "the base model's own decisions under the same name: takes the patch back",
-    "monitor.sql": "approvals and changes by group, groups of fewer than 10 people left out",
+    "monitor.sql": "shares of favourable decisions and of changes by group, among those who have a "
+    "decision; groups of fewer than 10 people left out",
+    "test_key.sql": "gives a row for every key that is missing or not unique: the audit needs it",
     "test_promise.sql": "gives a row for every pair of groups that breaks the promise",
     "test_fingerprint.sql": "gives a row where the scores look like another model's",
     "test_changes.sql": "gives a row where over twice as many decisions change as were certified",
     "models/fairpatch.yml": "descriptions, and dbt's own tests",
-    "analyses/monitor.sql": "approvals and changes by group, groups of fewer than 10 left out",
+    "analyses/monitor.sql": "shares of favourable decisions and of changes by group, among those "
+    "who have a decision; groups of fewer than 10 people left out",
 }
 NOTES = {
     "databricks": "In Unity Catalog give the function its three names, catalog.schema.name, and "
@@ -26,9 +29,11 @@ NOTES = {
     "version_name=...)`. Not tried by us: we have no account.",
     "bigquery": "BigQuery ML imports ONNX graphs too, but has its own limits on their size, "
     "operators and types; ours work in doubles and on texts. The view needs none of that.",
+    "clickhouse": "A long query, such as `test_fingerprint.sql` of many columns, may need "
+    "`SET max_query_size = 10000000` first.",
     "mysql": "Connect with utf8mb4. The text was run on MariaDB. MySQL has no NaN.",
-    "mssql": "SQL Server has no booleans: decisions are 1, 0 or null. Blanks at the end of a text "
-    "do not count there. The text was parsed and translated back, not run on a server.",
+    "mssql": "SQL Server 2022 or newer. It has no booleans: decisions are 1, 0 or null. Blanks at "
+    "the end of a text do not count there. Parsed and translated back, not run on a server.",
     "sqlite": "Decisions are 1, 0 or null. SQLite stores NaN as null.",
 }
 
@@ -85,7 +90,7 @@ def _about(file: str, name: str) -> str:
         return FILES[file]
     for part, words in (
         (f"models/{name}_audit.sql", FILES["audit.sql"]),
-        ("models/", "the model: each person's key and patched decision"),
+        ("models/", "the model: each person's key, points, ratio, score and patched decision"),
         ("rollback/", "the same model with the base model's own decisions"),
         (f"tests/{name}_", "a test of dbt: fails where it gives rows"),
     ):

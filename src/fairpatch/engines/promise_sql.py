@@ -34,13 +34,8 @@ def promise_sql(
 
     Of promises given y it needs the label's column; a sum of gaps is not asked here.
     """
-    asked = [
-        (r.metric, r.limit, feature)
-        for r in target.requirements
-        if isinstance(r.metric, Metric) and len(r.metric.rates) == 1
-        if label is not None or not r.metric.given_y
-        for feature in sensitive
-    ]
+    told = askable(target, label)
+    asked = [(metric, limit, feature) for metric, limit in told for feature in sensitive]
     if not asked:
         raise ValueError(f"nothing of {target} can be asked of a table without labels, or by pairs")
     if any(metric.given_y for metric, _, _ in asked) and decision.positive is None:
@@ -49,7 +44,8 @@ def promise_sql(
     if odd:
         raise ValueError(f"column {odd[0]!r} would be run as a template by dbt: rename it")
     ibis = need("ibis", extra="sql")
-    types = {**dict.fromkeys(sensitive, "string"), DECISION: "boolean"}
+    # declared as numbers, so that the cast to text is written for columns of any type
+    types = {**dict.fromkeys(sensitive, "int64"), DECISION: "boolean"}
     if label is not None:
         types[label] = _KINDS.get(type(decision.positive), "string")
     name, where = place_of(table)
@@ -63,16 +59,26 @@ def promise_sql(
     return as_text(ibis.union(*found) if len(found) > 1 else found[0], dialect)
 
 
+def askable(target: Target, label: str | None) -> list[tuple[Metric, float]]:
+    """The promises that a query can ask by pairs of groups; those given y need a label."""
+    return [
+        (r.metric, r.limit)
+        for r in target.requirements
+        if isinstance(r.metric, Metric) and len(r.metric.rates) == 1
+        if label is not None or not r.metric.given_y
+    ]
+
+
 def _rates(people: Any, metric: Metric, feature: str, label: str | None, decision: Decision) -> Any:
     """Hits and people of each group, 1 being the favourable decision."""
     among = np.asarray(metric.rates[0]("g").among[:2].any((1, 2)))  # which labels it is among
-    rows = people.filter(people[feature].notnull())
+    rows = people.filter(people[feature].notnull() & people[DECISION].notnull())
     if label is not None and not among.all():
         good = decision.positive if decision.favourable else decision.negative
         is_good = rows[label] == good
         rows = rows.filter(rows[label].notnull() & (is_good if among[1] else ~is_good))
-    hit = rows[DECISION].cast("float64")
-    own = hit if decision.favourable else 1 - hit
+    good, bad = (1.0, 0.0) if decision.favourable else (0.0, 1.0)
+    own = rows[DECISION].ifelse(good, bad)  # not every dialect makes a number of a boolean
     return rows.group_by(g=rows[feature].cast("string")).aggregate(
         k=own.sum(), n=own.count().cast("float64")
     )

@@ -71,6 +71,10 @@ def unbound(patch: Patch, score: str, table: str, keep: tuple[str, ...] = ()) ->
 def place_of(table: str) -> tuple[str, dict[str, str]]:
     """A table's name, and where it lies: schema.people, catalog.schema.people."""
     *place, name = table.split(".")
+    if len(place) > 2 or not all((*place, name)):
+        raise ValueError(
+            f"expected a table as people, schema.people or catalog.schema.people; got {table!r}"
+        )
     return name, dict(zip(("database", "catalog"), reversed(place), strict=False))
 
 

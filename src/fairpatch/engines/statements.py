@@ -4,7 +4,7 @@ from typing import Any
 
 from fairpatch._extras import need
 from fairpatch.engines.dialects import BY_DUCKDB
-from fairpatch.engines.sql import as_text, column_type, unbound
+from fairpatch.engines.sql import DIALECTS, as_text, column_type, unbound
 from fairpatch.patch import Patch, decision_expr
 from fairpatch.patch.apply import check_names
 from fairpatch.patch.typed import typed
@@ -42,6 +42,10 @@ def function(patch: Patch, score: str, name: str, dialect: str) -> str:
 
     Its arguments are the patch's columns in their order, then the score.
     """
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
+    if dialect == "clickhouse" and "." in name:
+        raise ValueError("a function of ClickHouse belongs to no database: give it one name")
     if dialect not in FUNCTION:
         raise ValueError(f"{dialect} has no such functions: deploy a view, --to view")
     check_names([score], [*(c.name for c in patch.columns), score])

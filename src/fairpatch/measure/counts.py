@@ -22,6 +22,8 @@ Cells = Floats
 UNKNOWN = 2
 """Index of a missing label on the y axis: 0, 1, unknown."""
 
+MOST_BITS = 60
+"""Decisions that one whole number holds."""
 _OWN = "__fairpatch_"  # prefix of the columns we add to a table
 
 
@@ -143,6 +145,13 @@ class Counts:
         by the labels themselves, and need not be asked for them first.
         """
         features = tuple(sensitive_features)
+        if len(new_decisions) > MOST_BITS:
+            parts = new_decisions[:MOST_BITS], new_decisions[MOST_BITS:]
+            own: dict[str, Any] = {
+                "decision": decision, "sensitive_features": sensitive_features, "y": y,
+                "sample_weight": sample_weight, "label_of": label_of,
+            }  # fmt: skip
+            return [c for p in parts for c in cls.from_frame_each(frame, new_decisions=p, **own)]
         # all decisions as the bits of one key: an engine groups by it faster than by each
         bits = [_expr(g).cast(nw.Int64) * 2**i for i, g in enumerate(new_decisions)]
         key = reduce(lambda a, b: a + b, bits)
