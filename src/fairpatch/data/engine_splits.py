@@ -343,6 +343,7 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
     frame = nw.from_native(table)
     schema = frame.collect_schema()
     names: dict[str, str] = {}
+    cutoffs: dict[float, str] = {}
     found, decisions = {}, []
     for patch in patches:
         lines = "".join(c.model_dump_json() for c in patch.concepts)
@@ -350,7 +351,7 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
         name = names.setdefault(own, f"{POINTS}_{len(names)}")
         points = needed_points_expr(typed(patch, schema), score)
         found[name] = towards_expr(patch, score, points)
-        away = f"{AWAY}_{patch.cutoff}"
+        away = cutoffs.setdefault(patch.cutoff, f"{AWAY}_{len(cutoffs)}")
         found[away] = away_expr(patch, score)
         decisions.append(favour_expr(patch, score, nw.col(name), nw.col(away)))
     return frame.with_columns(**found).to_native(), decisions
