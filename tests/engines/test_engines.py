@@ -97,6 +97,26 @@ def test_every_engine_gives_numpys_ratio_score_and_decision(engine, direction, c
     assert (found[CHANGED].to_numpy(bool) == (decided != (f_logit > 0))).all()
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_many_levels_are_looked_up(engine):
+    frame, random = people(), np.random.default_rng(1)
+    texts = np.array([*(f"it's {i}" for i in range(500)), "else", "", None], object)
+    frame["c"] = random.choice(texts, len(frame))
+    weights = random.normal(size=400)
+    for last in ("it's 400", ""):  # an empty text is a gap, unless it is a level
+        levels = [LevelWeight(level=f"it's {i}", weight=w) for i, w in enumerate(weights)]
+        levels.append(LevelWeight(level=last, weight=2.0))
+        part = CategoryWeight(column="c", missing=-3.0, other=0.1, levels=levels)
+        patch = Patch(
+            columns=[Column(name="c", kind="category")],
+            concepts=[Concept(name="k", weight=1.0, intercept=0.0, categories=[part])],
+        )
+        found = collected(apply(patch, table_of(engine, frame), "p")).sort_values("id")
+        assert np.abs(found[RATIO].to_numpy(float) - patch.ratio(frame)).max() < 1e-12
+    with pytest.raises(ValueError, match="too many levels"):
+        sql(patch, "p")
+
+
 def test_spark_gives_the_same(spark):
     frame = people(rows=200)
     patch = patch_on("n", "c")

@@ -7,12 +7,17 @@ from fairpatch.engines.dialects import BY_DUCKDB, in_dialect
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply
 from fairpatch.patch.compare import figures, with_verdict
+from fairpatch.patch.expressions import MANY
 
 Dialect = Literal[
     "duckdb", "spark", "postgres", "bigquery", "snowflake", "trino", "clickhouse", "databricks",
     "sqlite", "mysql", "mssql",
 ]  # fmt: skip
 DIALECTS: tuple[str, ...] = get_args(Dialect)
+TOO_MANY = (
+    "a column of this patch has too many levels with weights of their own to be written as SQL "
+    "(about 50 can): keep it from the patch, learn a card, or apply it in an engine"
+)
 NUMBER = "float32"
 """Any number or boolean: narrower than it may be, so that the text casts it to a double."""
 
@@ -61,6 +66,9 @@ def check_sql(
 
 def unbound(patch: Patch, score: str, table: str, keep: tuple[str, ...] = ()) -> Any:
     """A table of which only the names and types of columns are known."""
+    listed = [len(c.levels) for concept in patch.concepts for c in concept.categories]
+    if max(listed, default=0) > MANY:
+        raise ValueError(TOO_MANY)
     types: dict[str, str] = dict.fromkeys(keep, "string")
     types |= {column.name: column_type(patch, column) for column in patch.columns}
     types[score] = NUMBER
@@ -86,7 +94,10 @@ def as_text(table: Any, dialect: str) -> str:
     if dialect == "spark":
         _ = ibis.pyspark  # registers the options that its compiler reads
     written_as = {"spark": "pyspark", **dict.fromkeys(BY_DUCKDB, "duckdb")}.get(dialect, dialect)
-    return in_dialect(str(ibis.to_sql(table, dialect=written_as)), dialect)
+    try:
+        return in_dialect(str(ibis.to_sql(table, dialect=written_as)), dialect)
+    except RecursionError:
+        raise ValueError(TOO_MANY) from None
 
 
 def _named(name: str, text: str) -> bool:

@@ -25,6 +25,8 @@ EDGE = 1e-6
 """Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
 
 
+MANY = 150
+"""Levels of a column that are compared one after the other, at most."""
 FARTHEST = 600.0
 """Log-odds that are worked out, at most: the exponential of more is no double."""
 
@@ -247,17 +249,20 @@ def _category(part: CategoryWeight) -> nw.Expr:
     x = nw.col(part.column)
     none, levels = x.is_null(), [entry.level for entry in part.levels]
     if levels and all(isinstance(level, str) for level in levels):
-        none = none | (x == "")  # an empty text is a gap
+        none = none if "" in levels else none | (x == "")  # an empty text is a gap
     elif levels and not any(isinstance(level, str | bool) for level in levels):
         none = none | ~_known(x.cast(nw.Float64))  # and so is a code that is no number
+    gap = [] if part.missing == part.other else [(none, part.missing)]
+    if len(part.levels) > MANY:  # looked up: nobody could compare so many one after the other
+        weights = [entry.weight for entry in part.levels]
+        found = x.replace_strict(levels, weights, default=part.other, return_dtype=nw.Float64)
+        return _first(gap, found)
     cases = [  # one after the other: engines are slow with "or"
         (x == entry.level, entry.weight)
         for entry in part.levels
         if entry.weight != part.other or entry.level == ""
     ]
-    if part.missing != part.other:
-        cases.append((none, part.missing))
-    return _first(cases, nw.lit(part.other))
+    return _first([*cases, *gap], nw.lit(part.other))
 
 
 def _first(cases: list[tuple[nw.Expr, float]], otherwise: nw.Expr) -> nw.Expr:
