@@ -1,6 +1,7 @@
 """The verbs of a life: certify, monitor, refit, diff, ledger, with their exit codes and files."""
 
 import json
+import re
 from importlib import import_module
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_certify_has_a_code_for_every_verdict(place):
     verb("certify", place / "run", "--data", later, "--p-rule", "0.65", "--score", "new_score")
     assert "refuted" in verb("certify", place / "run", "--data", later, "--plain", code=4)
     people(7, 60).to_parquet(place / "few.parquet")
-    verb("certify", place / "run", "--data", place / "few.parquet", "--p-rule", "0.85", code=5)
+    verb("certify", place / "run", "--data", place / "few.parquet", "--p-rule", "0.6", code=5)
     verb("certify", place / "run", "--data", later, "--p-rule", "0.99", code=4)
     verb("audit", "--data", later, "--label", "y", "--score", "score", "--sensitive", "group",
          "--p-rule", "0.8", code=4)  # fmt: skip
@@ -110,7 +111,7 @@ def test_a_refit_goes_on_where_the_old_run_was(place):
     differ = verb("diff", place / "run", new, "--data", place / "retrain.parquet")
     assert "group b" in differ
     # each by its own model: the retrained one decides otherwise, under the same patch or not
-    assert "0 of 8,000 decisions differ" not in differ
+    assert not re.search(r"\b0 of 8,000 decisions differ", differ)
 
 
 def test_anothers_life_is_refused(place, tmp_path):

@@ -25,8 +25,8 @@ SHARE = 0.005
 LEAST = 1e-4
 """Of the push's variance, what a line must say to be taken."""
 ALIKE = 1 - 1e-9
-"""Gains that differ by less are the same, as those of a level and of its opposite: the first is
-taken, whatever the order of the rows has done to the last digits."""
+"""Gains that differ by less are the same, as those of a level and of all the others: the line that
+names fewer is taken, whatever the order of the rows has done to the last digits."""
 UNLIMITED = 60
 PRIOR = 0.002
 """Of the people, so many are added to every level with nothing to say, so that rare ones wait."""
@@ -122,8 +122,8 @@ def _options(
             if _allowed(sign, field, line, rules)
         ]
         if gains:
-            most = max(gain for gain, _ in gains)
-            gain, line = next(own for own in gains if own[0] >= most * ALIKE)
+            most = max(gain for gain, _ in gains) * ALIKE
+            gain, line = min((o for o in gains if o[0] >= most), key=lambda o: len(o[1].members))
             yield gain, -j, line
 
 
