@@ -311,7 +311,7 @@ FAULTS = [
     Fault("deploy: the way back is the patch", "engines/deploy.py",
           "return patch.with_strength(0.0)", "return patch",
           "tests/engines/test_deploy.py"),
-    Fault("deploy: data run as a template", "engines/deploy.py",
+    Fault("deploy: data run as a template", "engines/dbt.py",
           'text = f"{{% raw %}}{text}{{% endraw %}}"', "pass",
           "tests/engines/test_deploy.py"),
     Fault("deploy: MySQL compares without case", "engines/dialects.py",

@@ -1,16 +1,13 @@
 """Write a folder to deploy in a warehouse: views, functions or dbt models, with their tests."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
 
 from fairpatch.cli.options import PatchFile, Score
-from fairpatch.cli.run_folder import options_of, patch_path, review_of, score_of
+from fairpatch.cli.run_folder import patch_path, promised, score_of
 from fairpatch.cli.say import refuse, say
-
-if TYPE_CHECKING:
-    from fairpatch.engines.deploy import Audited
 
 
 def run(
@@ -37,7 +34,7 @@ def run(
     found = load(patch_path(patch))
     key = key or found.decision.key
     place = Place(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
-    audited = _audited(patch) if patch.is_dir() and found.decision.weight is None else None
+    audited = promised(patch) if patch.is_dir() and found.decision.weight is None else None
     files = pack(found, score_of(patch, score), cast("Kind", to), place, audited)
     with whole_folder(out) as unfinished:
         for file, text in {**files, "patch.json": patch_path(patch).read_text("utf-8")}.items():
@@ -55,20 +52,3 @@ def run(
     elif audited is not None and untested(audited.target, audited.label):
         left = ", ".join(untested(audited.target, audited.label))
         say(f"not tested by a query: {left}. fairpatch monitor judges it")
-
-
-def _audited(folder: Path) -> "Audited":
-    """What the run promised, of whom."""
-    from fairpatch.choose.target import Target
-    from fairpatch.engines.deploy import Audited
-
-    options, review = options_of(folder), review_of(folder)
-    rate = review["verdict"]["change"]["change_rate"]["value"]
-    groups = max((len(own["rows"]) for own in review["groups"].values()), default=2)
-    return Audited(
-        target=Target(**options.target.model_dump()),
-        sensitive=tuple(options.sensitive),
-        label=options.label,
-        groups=max(groups, 2),
-        change_rate=rate if isinstance(rate, int | float) else None,
-    )

@@ -14,6 +14,7 @@ from fairpatch.cli.say import refuse
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.cli.manifest import Manifest
+    from fairpatch.engines.deploy import Audited
 
 MANIFEST, REFIT = "manifest.json", "refit.json"
 FILES = (
@@ -108,6 +109,23 @@ def options_of(
         return found
     ignore = [name for name in found.ignore if name != score]
     return found.model_copy(update={"score": score, "model": model, "ignore": ignore})
+
+
+def promised(folder: Path) -> "Audited":
+    """What a run promised, of whom, and by which columns that is seen."""
+    from fairpatch.choose.target import Target
+    from fairpatch.engines.deploy import Audited
+
+    options, review = options_of(folder), review_of(folder)
+    rate = review["verdict"]["change"]["change_rate"]["value"]
+    groups = max((len(own["rows"]) for own in review["groups"].values()), default=2)
+    return Audited(
+        target=Target(**options.target.model_dump()),
+        sensitive=tuple(options.sensitive),
+        label=options.label,
+        groups=max(groups, 2),
+        change_rate=rate if isinstance(rate, int | float) else None,
+    )
 
 
 def score_of(source: Path, given: str | None) -> str:

@@ -1,13 +1,12 @@
 """Print a patch as SQL for DuckDB, Spark, Postgres, BigQuery, Snowflake or Trino."""
 
 from pathlib import Path
-from secrets import token_hex
 from typing import Annotated, cast
 
 import typer
 
 from fairpatch.cli.options import PatchFile, Reasons, Score
-from fairpatch.cli.run_folder import options_of, patch_path, review_of, score_of
+from fairpatch.cli.run_folder import patch_path, promised, score_of
 from fairpatch.cli.say import refuse, say_code
 
 
@@ -52,22 +51,18 @@ def run(
 
 def _test(folder: Path, table: str, dialect: str) -> str:
     """The run's promises, asked of a table that the patch was applied to."""
-    from fairpatch.choose.target import Target
+    from fairpatch.engines.dbt import replaced, stand_in
     from fairpatch.engines.promise_sql import promise_sql
     from fairpatch.engines.sql import Dialect
     from fairpatch.patch import load
 
     if not folder.is_dir():
         refuse("--test needs a run's folder: a patch file does not say what was promised")
-    options = options_of(folder)
-    groups = max((len(own["rows"]) for own in review_of(folder)["groups"].values()), default=2)
-    # dbt's own references stay as they are
-    name = f"fairpatch_{token_hex(8)}" if "{{" in table else table
+    of = promised(folder)
+    refs = {stand_in(): table} if "{{" in table else {}  # dbt's own references stay as they are
     text = promise_sql(
-        Target(**options.target.model_dump()), load(patch_path(folder)).decision,
-        sensitive=options.sensitive, label=options.label, table=name,
-        dialect=cast(Dialect, dialect), groups=max(groups, 2),
+        of.target, load(patch_path(folder)).decision, sensitive=list(of.sensitive),
+        label=of.label, table=next(iter(refs), table), dialect=cast(Dialect, dialect),
+        groups=of.groups,
     )  # fmt: skip
-    for form in (f'"{name}"', f"`{name}`", name) if name != table else ():
-        text = text.replace(form, table)
-    return text
+    return replaced(text, refs, dialect)

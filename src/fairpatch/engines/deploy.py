@@ -4,12 +4,11 @@
 sensitive columns and the label, for those who may see them: tests and monitoring read that one.
 """
 
-from dataclasses import dataclass
-from secrets import token_hex
+from dataclasses import astuple, dataclass
 from typing import Literal
 
-from fairpatch._extras import need
 from fairpatch.choose.target import Target
+from fairpatch.engines.dbt import model, ref, schema, stand_in
 from fairpatch.engines.pack_words import readme
 from fairpatch.engines.promise_sql import askable, promise_sql
 from fairpatch.engines.sql import Dialect, check_sql, sql
@@ -19,7 +18,6 @@ from fairpatch.patch import Patch
 from fairpatch.patch.apply import CHANGED, DECISION
 
 Kind = Literal["view", "function", "dbt"]
-TEMPLATE = ("{{", "{%", "{#")
 BITS = ("mssql", "mysql", "sqlite")
 """Dialects in which a decision is 1 or 0."""
 MORE = 2.0
@@ -51,68 +49,100 @@ class Place:
     dialect: Dialect
 
 
+@dataclass(frozen=True)
+class _Names:
+    """What the queries call each other by: names of views, or words that stand for a reference."""
+
+    people: str
+    decided: str
+    audit: str
+
+
 def pack(
     patch: Patch, score: str, kind: Kind, place: Place, audited: Audited | None = None
 ) -> dict[str, str]:
     """The files of the folder: name and text."""
-    dialect, name = place.dialect, place.name
     _check(patch, place, audited)
     if kind == "function":
-        own = function(patch, score, name, dialect)
         files = {
-            "function.sql": own,
-            "rollback.sql": function(_nothing(patch), score, name, dialect),
+            f"{what}.sql": function(own, score, place.name, place.dialect)
+            for what, own in (("function", patch), ("rollback", _nothing(patch)))
         }
-        return {
-            **files,
-            "README.md": readme(patch, score, kind, place.dialect, [*files], place.name),
-        }
-    table = place.table if kind == "view" else f"fairpatch_{token_hex(8)}"
-    decided = name if kind == "view" else f"fairpatch_{token_hex(8)}"
+    elif kind == "view":
+        names = _Names(place.table, place.name, f"{place.name}_audit")
+        files = _as_views(*_written(patch, score, place, names, audited), names, place)
+    else:
+        names = _Names(*(stand_in() for _ in range(3)))
+        files = _as_models(*_written(patch, score, place, names, audited), names, place)
+    return {**files, "README.md": readme(patch, score, kind, place.dialect, [*files], place.name)}
+
+
+def _written(
+    patch: Patch, score: str, place: Place, names: _Names, audited: Audited | None
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The queries, and the tests: each finds no row where all is well."""
+    dialect = place.dialect
+    people, decided, audit = (quoted(own, dialect) for own in astuple(names))
     keep = tuple(dict.fromkeys([*([place.key] if place.key else []), *place.keep]))
     queries = {
-        what: sql(own, score, table=table, dialect=dialect, keep=keep)
+        what: sql(own, score, table=names.people, dialect=dialect, keep=keep)
         for what, own in (("decided", patch), ("rollback", _nothing(patch)))
     }
     tests = {}
     if patch.fingerprint is not None:
-        look = check_sql(patch, score, table=table, dialect=dialect)
+        look = check_sql(patch, score, table=names.people, dialect=dialect)
         word = quoted("verdict", dialect)
         tests["fingerprint"] = f"SELECT * FROM (\n{look}\n) AS looked WHERE {word} = 'refuse'"  # noqa: S608
     if place.key is not None:
-        tests["key"] = _doubles(quoted(decided, dialect), quoted(place.key, dialect, dotted=False))
+        tests["key"] = _doubles(decided, quoted(place.key, dialect, dotted=False))
     if audited is not None and audited.change_rate is not None:
-        tests["changes"] = _changes(quoted(decided, dialect), audited.change_rate * MORE, dialect)
+        tests["changes"] = _changes(decided, audited.change_rate * MORE, dialect)
     if audited is not None and place.key is not None:
-        seen = f"{name}_audit" if kind == "view" else f"fairpatch_{token_hex(8)}"
-        people = quoted(table, dialect), quoted(decided, dialect)
-        queries["audit"] = _audit(*people, place.key, audited, dialect)
+        queries["audit"] = _audit(people, decided, place.key, audited, dialect)
+        good = patch.decision.favourable == 1
+        queries["monitor"] = _monitor(audit, audited, dialect, good=good)
         if askable(audited.target, audited.label):
             tests["promise"] = promise_sql(
                 audited.target, patch.decision, sensitive=list(audited.sensitive),
-                label=audited.label, table=seen, dialect=dialect, groups=audited.groups,
+                label=audited.label, table=names.audit, dialect=dialect, groups=audited.groups,
             )  # fmt: skip
-        good = patch.decision.favourable == 1
-        queries["monitor"] = _monitor(quoted(seen, dialect), audited, dialect, good=good)
-    else:
-        seen = None
-    if kind == "view":
-        files = {f"{what}.sql": view(f"{name}_audit" if what == "audit" else name, text, dialect)
-                 for what, text in queries.items() if what != "monitor"}  # fmt: skip
-        if "monitor" in queries:
-            files["monitor.sql"] = queries["monitor"] + ";\n"
-        files |= {f"test_{what}.sql": text + ";\n" for what, text in tests.items()}
-    else:
-        refs = {table: place.table, decided: name} | ({seen: f"{name}_audit"} if seen else {})
-        refs = {quoted(k, dialect): f"{{{{ ref({_jinja(v)}) }}}}" for k, v in refs.items()}
-        files = {f"models/{name}.sql": _model(queries["decided"], refs),
-                 f"rollback/{name}.sql": _model(queries["rollback"], refs),
-                 "models/fairpatch.yml": _schema(name, place, audit=seen is not None)}  # fmt: skip
-        if "audit" in queries:
-            files[f"models/{name}_audit.sql"] = _model(queries["audit"], refs)
-            files["analyses/monitor.sql"] = _model(queries["monitor"], refs)
-        files |= {f"tests/{name}_{what}.sql": _model(t, refs) for what, t in tests.items()}
-    return {**files, "README.md": readme(patch, score, kind, place.dialect, [*files], place.name)}
+    return queries, tests
+
+
+def _as_views(
+    queries: dict[str, str], tests: dict[str, str], names: _Names, place: Place
+) -> dict[str, str]:
+    """Statements to run in order, and queries to ask."""
+    called = {"decided": names.decided, "rollback": names.decided, "audit": names.audit}
+    files = {
+        f"{what}.sql": view(called[what], queries[what], place.dialect)
+        for what in called
+        if what in queries
+    }
+    asked = {w: t for w, t in queries.items() if w == "monitor"}
+    asked |= {f"test_{what}": text for what, text in tests.items()}
+    return files | {f"{what}.sql": text + ";\n" for what, text in asked.items()}
+
+
+def _as_models(
+    queries: dict[str, str], tests: dict[str, str], names: _Names, place: Place
+) -> dict[str, str]:
+    """A dbt project's files; every table by ref()."""
+    name = place.name
+    models = {names.people: place.table, names.decided: name, names.audit: f"{name}_audit"}
+    refs = {own: ref(called) for own, called in models.items()}
+    paths = {
+        "decided": f"models/{name}.sql",
+        "rollback": f"rollback/{name}.sql",
+        "audit": f"models/{name}_audit.sql",
+        "monitor": "analyses/monitor.sql",
+    }
+    files = {paths[what]: model(text, refs, place.dialect) for what, text in queries.items()}
+    values: list[int] = [1, 0] if place.dialect in BITS else [True, False]
+    files["models/fairpatch.yml"] = schema(name, DECISION, values, audit="audit" in queries)
+    return files | {
+        f"tests/{name}_{what}.sql": model(text, refs, place.dialect) for what, text in tests.items()
+    }
 
 
 def untested(target: Target, label: str | None) -> list[str]:
@@ -183,43 +213,3 @@ def _monitor(audit: str, audited: Audited, dialect: str, *, good: bool) -> str:
         f"  {_share(CHANGED, dialect)} AS changed\nFROM {audit} AS audit\nGROUP BY {groups}\n"
         f"HAVING COUNT({quoted(DECISION, dialect)}) >= {MIN_PEOPLE}"
     )
-
-
-def _model(text: str, refs: dict[str, str]) -> str:
-    """A query as dbt has it: tables by ref(), and nothing of the data run as a template."""
-    if any(sign in text for sign in TEMPLATE):
-        if "endraw" in text:
-            raise ValueError("a name or level would be run as a template by dbt: rename it")
-        refs = {k: f"{{% endraw %}}{v}{{% raw %}}" for k, v in refs.items()}
-        text = f"{{% raw %}}{text}{{% endraw %}}"
-    for own, ref in refs.items():
-        text = text.replace(own, ref)
-    return text + "\n"
-
-
-def _jinja(name: str) -> str:
-    """A model's name as an argument of ref()."""
-    if not all(c.isalnum() or c in "_-" for c in name):
-        raise ValueError(f"{name!r} is no name of a dbt model: letters, digits, _ and - only")
-    return f"'{name}'"
-
-
-def _schema(name: str, place: Place, *, audit: bool) -> str:
-    """What dbt knows of the models, and the tests that it has by itself."""
-    decisions = {"values": [1, 0] if place.dialect in BITS else [True, False], "quote": False}
-    columns = [
-        {
-            "name": DECISION,
-            "data_tests": [
-                {"accepted_values": decisions},
-                {"not_null": {"config": {"severity": "warn"}}},
-            ],
-        }
-    ]
-    words = "Decisions of the base model with its fairness patch."
-    models = [{"name": name, "description": words, "columns": columns}]
-    if audit:
-        words = "Decisions with sensitive columns and label. For those who may see them."
-        models.append({"name": f"{name}_audit", "description": words})
-    told = need("yaml", extra="cli").safe_dump({"version": 2, "models": models}, sort_keys=False)
-    return str(told)
