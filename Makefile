@@ -3,7 +3,8 @@ PYTHON ?= python
 # One thread each: two workers whose threads wait for each other took hours
 PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
 
-.PHONY: attack lock sbom schemas docs spelling scale check check-slow faults format layers lint mutants paper quick test timing types constraints
+.PHONY: attack check check-slow constraints docs faults format house installs layers links lint lock lowest mutants newest \
+	paper prose quick release sbom scale schemas spelling test timing types workflows
 
 check: lint types layers spelling test docs
 
@@ -25,11 +26,46 @@ test:
 	$(PYTEST)
 
 spelling:
-	codespell README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs src tests
+	codespell *.md docs src tests
 
 # The site in build/docs; its examples run, and warnings are errors.
 docs:
 	OMP_NUM_THREADS=1 MPLBACKEND=agg $(PYTHON) -m sphinx -W --keep-going -q -b html docs build/docs
+
+# What is drawn from the code and from printed figures, after a change to either.
+house:
+	$(PYTHON) docs/house.py
+	$(PYTHON) docs/figures/draw.py
+
+# The pages as prose; the site's links (those to elsewhere are the nightly workflow's).
+# pip install -c constraints.txt -e '.[release]' first, for these and for what follows.
+prose:
+	$(PYTHON) docs/prose.py
+
+links:
+	linkchecker --no-status --no-warnings --ignore-url='^https?:' build/docs/index.html
+
+# The workflows: their schemas, and what could be abused in them.
+workflows:
+	check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	zizmor --offline --quiet --config .github/zizmor.yml .github
+	check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+
+# A release as a dry run: build, check, install in an empty environment, walk the three doors.
+release:
+	.ci/release
+
+# Sizes and times of the documented installs, into docs/install-sizes.md.
+installs:
+	$(PYTHON) docs/installs.py
+
+# The oldest versions that we say we support, and the newest there are; PYTHON=python3.13 make newest
+lowest:
+	.ci/versions lowest-direct
+
+newest:
+	.ci/versions highest
 
 # The schemas of what we write, after a change to its types.
 schemas:

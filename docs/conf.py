@@ -1,6 +1,8 @@
 """The site: Sphinx, pydata theme, Markdown through MyST, examples run by sphinx-gallery."""
 
 import os
+import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -9,6 +11,10 @@ from sphinx_gallery.sorting import FileNameSortKey
 from fairpatch import __version__
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+BUILD = HERE.parent / "build"
+SETTINGS = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+REPOSITORY = SETTINGS["hatch"]["metadata"]["hooks"]["custom"]["repository"]
 SHARED = HERE.parents[1] / "shared" / "data"
 if SHARED.is_dir():
     os.environ.setdefault("FAIRPATCH_DATA", str(SHARED))
@@ -26,15 +32,18 @@ extensions = [
 ]
 html_theme = "pydata_sphinx_theme"
 html_title = "fairpatch"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["fairpatch.css"]
+html_extra_path = [str(BUILD / "extra")]
 html_theme_options = {
     "navbar_align": "left",
     "show_prev_next": False,
     "footer_start": ["copyright"],
     "footer_end": [],
+    "icon_links": [{"name": "Source", "url": REPOSITORY, "icon": "fa-brands fa-github"}],
     "secondary_sidebar_items": ["page-toc"],
 }
-html_sidebars = {"index": [], "concepts": []}
+html_sidebars = {"index": [], "install": []}
 exclude_patterns = ["_build", "examples", "sg_execution_times.rst"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -59,7 +68,12 @@ warnings.filterwarnings("ignore", message="Matplotlib is currently using agg")
 
 
 def setup(app):
-    """Leave out what scikit-learn adds to every estimator for metadata routing."""
+    """Write the sample review; leave out what scikit-learn adds for metadata routing."""
+    sample = BUILD / "extra" / "sample-review.html"
+    if not sample.exists():
+        from sample_review import write  # noqa: PLC0415 it fits a patch
+
+        write(sample)
 
     def skip(_, __, name, ___, skip, ____):
         return skip or (name.startswith("set_") and name.endswith("_request"))

@@ -1,8 +1,9 @@
 """A terminal session as text: ``fairpatch fit`` in a real pty, with the documented extras only.
 
 ``python docs/start/terminal.py`` makes a virtual environment, installs ``fairpatch[cli]`` from this
-folder with the pinned versions, runs the session and writes ``terminal.txt`` beside this file. Of a
-line that is drawn over itself, the first frame of each stage is kept.
+folder with the pinned versions, runs the session and writes ``terminal.txt`` beside this file, and
+``terminal.svg``, the same as a moving picture. Of a line that is drawn over itself, one frame of
+each stage is kept.
 """
 
 import fcntl
@@ -17,6 +18,8 @@ import tempfile
 import termios
 import venv
 from pathlib import Path
+
+from cast import moving_picture
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -82,8 +85,10 @@ def main() -> None:
         subprocess.run([str(home / "bin" / "python"), "-c", PEOPLE], check=True, cwd=folder)
         path = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
         told = [f"$ {c}\n{as_text(in_a_terminal(c, folder, path))}" for c in COMMANDS]
-    (HERE / "terminal.txt").write_text("\n\n".join(told) + "\n", encoding="utf-8")
-    sys.stdout.write((HERE / "terminal.txt").read_text(encoding="utf-8"))
+    text = "\n\n".join(told) + "\n"
+    (HERE / "terminal.txt").write_text(text, encoding="utf-8")
+    (HERE / "terminal.svg").write_text(moving_picture(text, STAGES), encoding="utf-8")
+    sys.stdout.write(text)
 
 
 if __name__ == "__main__":

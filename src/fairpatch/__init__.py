@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairpatch.report.identity import About as About
     from fairpatch.report.review import review as review
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _HOME = {
     "About": "fairpatch.report.identity",

@@ -44,12 +44,18 @@ class Display:
             sys.stderr.flush()
         self.at, self.stage = at, stage
 
-    def close(self) -> None:
+    def clear(self) -> None:
         """Leave the line as it was."""
         if self.bar is not None:
-            self.bar.close()
+            self.bar.clear()
         else:
             sys.stderr.write("\r" + " " * 30 + "\r")
+
+    def close(self) -> None:
+        """It is over."""
+        self.clear()
+        if self.bar is not None:
+            self.bar.close()
 
 
 _DISPLAY: ContextVar[Display | None] = ContextVar("display", default=None)
@@ -60,6 +66,13 @@ def tell(stage: Stage, share: float) -> None:
     display = _DISPLAY.get()
     if display is not None:
         display(stage, share)
+
+
+def clear() -> None:
+    """Take the display off its line, for something else to be written there."""
+    display = _DISPLAY.get()
+    if display is not None:
+        display.clear()
 
 
 @contextmanager

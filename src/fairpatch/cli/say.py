@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from fairpatch._progress import clear
+
 MET, USAGE, NOT_MET, REFUTED = 0, 2, 3, 4
 
 
@@ -45,6 +47,7 @@ def harmless(text: str) -> str:
 
 def complain(text: str) -> None:
     """What went wrong and what to do."""
+    clear()
     colour = sys.stderr.isatty()
     sys.stderr.write(("\033[31merror:\033[0m " if colour else "error: ") + harmless(text) + "\n")
 

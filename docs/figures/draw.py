@@ -1,0 +1,162 @@
+"""Charts, short tables and CSV files of what output.md has: ``python docs/figures/draw.py``.
+
+One source: the text that the commands printed. Nothing is typed in twice.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("agg")
+import matplotlib.pyplot as plt
+
+HERE = Path(__file__).parent
+OURS, THEIRS, BOUND = "#b2182b", "#4d6f91", "#8a8a8a"
+STYLE = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 110}
+LEVEL = 0.8
+"""The P-Rule that charts and short tables are about; the files have all."""
+TITLE = re.compile(r"^(?:(\w+): )?P-Rule (0\.\d) on the test rows, (\w+) f, (\d+) seeds$")
+
+
+def tables() -> list[tuple[str, float, str, list[dict[str, str]]]]:
+    """Kind, level, kind of f, and rows of every table of the comparison."""
+    found, lines = [], (HERE / "output.md").read_text(encoding="utf-8").splitlines()
+    for i, line in enumerate(lines):
+        title = TITLE.match(line)
+        if not title or title[1] == "Who":
+            continue
+        names = re.split(r"\s{2,}", lines[i + 1].strip())
+        ends = [m.end() for m in re.finditer(r"\S+(?: \S+)*", lines[i + 1])]
+        rows = []
+        for row in lines[i + 2 :]:
+            if not row.startswith("  ") or row.startswith(("  rank:", "  x COMMOD,")):
+                break
+            method = re.match(r"  (.+?)(?:\s{2,}|$)", row)[1]
+            edges = [2 + len(method), *ends[1:-1]]
+            cells = [row[a:b].strip() for a, b in zip(edges, ends[1:], strict=True)]
+            rows.append(dict(zip(names, [method, *cells], strict=True)))
+        found.append((title[1] or "Summary", float(title[2]), title[3], rows))
+    return found
+
+
+def number(text: str) -> float | None:
+    """The number of a cell; None where there is none."""
+    told = re.match(r"[+-]?[\d.]+", text)
+    return float(told[0]) if told else None
+
+
+def write_csv(name: str, head: list[str], rows: list[list[object]]) -> None:
+    """A file for people who compute on."""
+    with (HERE / name).open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([head, *rows])
+
+
+def comparison(all_tables: list[tuple[str, float, str, list[dict[str, str]]]]) -> None:
+    """All methods at all levels: two CSV files, a chart and a short table."""
+    summary, by_problem = [], []
+    for kind, level, base, rows in all_tables:
+        for row in rows:
+            own = [base, level, row["method"]]
+            if kind == "Summary":
+                changes, _, error = row["changes"].partition(" ± ")
+                accuracy, _, more = row["accuracy"].partition(" ± ")
+                cells = [
+                    changes,
+                    error,
+                    accuracy,
+                    more,
+                    row["reached"],
+                    row["rank"],
+                    row["x COMMOD"],
+                ]
+                summary.append([*own, *("" if c in ("-", "nan") else c for c in cells)])
+            else:
+                by_problem += [
+                    [*own, kind.lower(), problem, "" if number(value) is None else value]
+                    for problem, value in row.items()
+                    if problem != "method"
+                ]
+    head = ["f", "p_rule", "method"]
+    write_csv(
+        "comparison.csv",
+        [*head, "changes", "changes_error", "accuracy", "accuracy_error", "reached", "rank",
+         "times_commod"],
+        summary,
+    )  # fmt: skip
+    write_csv("by_problem.csv", [*head, "figure", "problem", "value"], by_problem)
+
+    draw_methods(summary)
+    draw_problems(by_problem)
+    short = [r for r in summary if r[:2] == ["logistic", LEVEL]]
+    lines = [
+        "| Method | Decisions that change | Times the paper's | Accuracy | Reached the target |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {r[2]} | {float(r[3]):.1%} | {r[9]} | {r[5] or 'not measured'} | {float(r[7]):.0%} |"
+        for r in sorted(short, key=lambda r: float(r[3]))
+    ]
+    (HERE / "comparison.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def draw_methods(summary: list[list[object]]) -> None:
+    """How many decisions each method changes, mean over problems and splits."""
+    fig, axes = plt.subplots(1, 2, figsize=(9.2, 5), sharey=True, layout="constrained")
+    rows = {(r[0], r[2]): r for r in summary if r[1] == LEVEL}
+    logistic = [r for r in rows.values() if r[0] == "logistic"]
+    order = [r[2] for r in sorted(logistic, key=lambda r: -float(r[3]))]
+    titles = {"logistic": "logistic regression as f", "boosted": "boosted trees as f"}
+    for ax, (base, title) in zip(axes, titles.items(), strict=True):
+        for i, method in enumerate(order):
+            if (base, method) in rows:
+                _, _, _, changes, error, *_ = rows[base, method]
+                ax.errorbar(
+                    float(changes), i, xerr=float(error or 0), fmt="o", color=colour(method),
+                    capsize=2, markersize=5,
+                )  # fmt: skip
+        ax.set_yticks(range(len(order)), order)
+        ax.set(xlabel="share of decisions that change", title=title, xlim=(0, None))
+        ax.grid(axis="x", alpha=0.25)
+    save(fig, "comparison.svg")
+
+
+def draw_problems(by_problem: list[list[object]]) -> None:
+    """On each problem: ours, the paper's, and the fewest possible."""
+    fig, ax = plt.subplots(figsize=(9.2, 3.8), layout="constrained")
+    problems = list(dict.fromkeys(r[4] for r in by_problem))
+    for method, marker in (("bound, S known", "|"), ("COMMOD", "o"), ("fairpatch", "o")):
+        at = ["logistic", LEVEL, method, "changes"]
+        own = {r[4]: float(r[5]) for r in by_problem if r[:4] == at and r[5]}
+        here = [(own[p], i) for i, p in enumerate(problems) if p in own]
+        size = {"markersize": 11, "markeredgewidth": 2} if marker == "|" else {"markersize": 6}
+        ax.plot(*zip(*here, strict=True), marker, color=colour(method), label=method, **size)
+    ax.set_yticks(range(len(problems)), problems)
+    ax.set(xlabel=f"share of decisions that change, at a P-Rule of {LEVEL}", xlim=(0, None))
+    ax.grid(axis="x", alpha=0.25)
+    ax.legend(frameon=False, loc="lower right")
+    save(fig, "by_problem.svg")
+
+
+def colour(method: str) -> str:
+    """Ours, a bound, or another's."""
+    if method.startswith("fairpatch"):
+        return OURS
+    return BOUND if method.startswith("bound") else THEIRS
+
+
+def save(fig: plt.Figure, name: str) -> None:
+    """Without the day it was drawn, so that the same figures are the same file."""
+    fig.savefig(HERE / name, metadata={"Date": None})
+    plt.close(fig)
+
+
+def main() -> None:
+    """Write all of them."""
+    with plt.rc_context({**STYLE, "svg.hashsalt": "fairpatch"}):
+        comparison(tables())
+
+
+if __name__ == "__main__":
+    main()

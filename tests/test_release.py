@@ -1,0 +1,98 @@
+"""What strangers meet: one version, links that lead somewhere, pages that are current."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from importlib.metadata import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+
+import fairpatch
+from fairpatch.cli.config import Config
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def script(path):
+    """A script of the repository as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_one_version_and_one_date():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    version, date = re.search(r"^## (\S+) \((\S+)\)$", changelog, re.MULTILINE).groups()
+    assert cited["version"] == version == fairpatch.__version__
+    assert str(cited["date-released"]) == date
+
+
+def test_the_readme_leads_somewhere_on_a_package_index():
+    """As it was built: hatch_build.py makes its links absolute."""
+    told = metadata("fairpatch")
+    home = dict(line.split(", ") for line in told.get_all("Project-URL"))["Source"]
+    links = re.findall(r"\]\(([^)]+)\)", told.get_payload())
+    assert len(links) > 10
+    assert not [link for link in links if "://" not in link]
+    assert f"{home}/raw/main/docs/picture.png" in links
+    assert f"{home}/blob/main/docs/limits.md" in links
+
+
+def test_every_extra_that_a_page_names_exists():
+    extras = set(metadata("fairpatch").get_all("Provides-Extra"))
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md")]:
+        for named in re.findall(r"fairpatch\[([\w,-]+)\]", page.read_text(encoding="utf-8")):
+            assert set(named.split(",")) <= extras, (page, named)
+
+
+def test_torch_is_asked_for_by_those_alone_who_need_it():
+    needed = metadata("fairpatch").get_all("Requires-Dist")
+    asking = {
+        re.search(r"extra == '([\w-]+)'", line)[1] for line in needed if line.startswith("torch>")
+    }
+    assert {"adversarial", "bench"} < asking
+    assert not asking & {"all", "cli", "datasets", "mlflow", "onnx", "report", "spark", "sql"}
+
+
+def test_configurations_of_the_industries_are_read():
+    text = (DOCS / "guide" / "industries.md").read_text(encoding="utf-8")
+    found = [
+        Config.model_validate(yaml.safe_load(t))
+        for t in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    ]
+    assert [own.decision.favourable for own in found] == [0, 1, 0, 1]
+
+
+def test_the_house_is_drawn_as_it_stands():
+    pytest.importorskip("grimp")
+    drawn = re.sub(r"[\d,.]+", "", script(DOCS / "house.py").picture())
+    kept = re.sub(r"[\d,.]+", "", (DOCS / "house.svg").read_text(encoding="utf-8"))
+    assert drawn == kept, "a room has come, gone or says something else: make house"
+
+
+def test_charts_and_files_are_of_what_was_printed(tmp_path):
+    draw = script(DOCS / "figures" / "draw.py")
+    printed = (DOCS / "figures" / "output.md").read_text(encoding="utf-8")
+    (tmp_path / "output.md").write_text(printed, encoding="utf-8")
+    draw.HERE = tmp_path
+    draw.main()
+    for name in ("comparison.csv", "by_problem.csv", "comparison.md"):
+        kept = (DOCS / "figures" / name).read_text(encoding="utf-8")
+        assert (tmp_path / name).read_text(encoding="utf-8") == kept, f"make house: {name}"
+        assert "nan" not in kept
+
+
+def test_bounds_are_those_of_the_project():
+    told = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "bounds"], capture_output=True, text=True, check=True
+    ).stdout
+    assert re.search(r"^narwhals>=2\.\d+$", told, re.MULTILINE)
+    assert re.search(r"^pytest==", told, re.MULTILINE)
+    assert "torch" not in told
+    assert "fairpatch" not in told
