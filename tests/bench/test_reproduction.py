@@ -21,6 +21,7 @@ from fairpatch.measure.metric import P_RULE
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_the_papers_experiments_run_and_are_drawn_from_their_files(tmp_path):
     """Reduced: Law School, one seed. The full one is ``make paper``."""
     result = reproduction.run(tmp_path, jobs=1, quick=True)

@@ -82,7 +82,9 @@ def fewest_for_gap(
     return _sweep(counts, among, band, direction, least=Fraction(0))
 
 
-def fewest_for_gaps(counts: Counts, e: float, *, direction: Direction = "both") -> Bound | None:
+def fewest_for_gaps(
+    counts: Counts, e: float, *, direction: Direction = "both", whole: bool = True
+) -> Bound | None:
     """Fewest changes to a TPR gap + FPR gap (DM) of at most e; None where it cannot be.
 
     A small integer program: promotions and demotions by group and label, the lowest and highest
@@ -124,7 +126,7 @@ def fewest_for_gaps(counts: Counts, e: float, *, direction: Direction = "both") 
 
     # Where sizes hardly divide each other and e is next to 0, whole numbers may take for ever:
     # then people may be broken too. That needs no more changes, so it is a bound all the same.
-    whole = lot == 1
+    whole = whole and lot == 1
     first = solve(flips, whole=whole)
     if first.status not in (SOLVED, IMPOSSIBLE):
         whole, first = False, solve(flips, whole=False)

@@ -205,9 +205,17 @@ class Metric:
         return judge_ratio(k[0], n[0], limit, estimate, counts.total, confidence)
 
     def fewest(
-        self, counts: Counts, limit: float, *, direction: Direction = "both"
+        self,
+        counts: Counts,
+        limit: float,
+        *,
+        direction: Direction = "both",
+        roughly: bool = False,
     ) -> Bound | None:
         """The fewest changes of f's decisions that keep a limit, if S were known (METHOD 6).
+
+        ``roughly``, for a line of many limits: where whole people are slow to count, parts of them
+        are. That is a bound, too, and a little lower.
 
         None where no changes do, where a group has nobody of the label that it compares, and for
         rates of anything but decision 1: what a change does to those is not worked out.
@@ -223,7 +231,7 @@ class Metric:
         if any(_not_comparable(counts, rate) for rate in rates) or not self._of_decisions:
             return None
         if len(rates) > 1:
-            return fewest_for_gaps(counts, limit, direction=direction)
+            return fewest_for_gaps(counts, limit, direction=direction, whole=not roughly)
         bound = fewest_for_ratio if self.how == "ratio" else fewest_for_gap
         return bound(counts, limit, among=rates[0].among, direction=direction)
 

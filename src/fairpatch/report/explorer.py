@@ -326,7 +326,7 @@ def _bounds(
         for i, name in enumerate(counts):
             known = []
             for limit in limits:
-                bound = metric.fewest(counts[name], limit, direction=direction)
+                bound = metric.fewest(counts[name], limit, direction=direction, roughly=True)
                 known.append(None if bound is None else _floor(bound.changes, bound.people))
             found.append(Bounds(direction=direction, feature=i, known=known))
     return found

@@ -57,7 +57,7 @@ class FrontierDisplay:
             widest = metric.of(counts, model="f").value or 1.0
             steps = STEPS // (1 if len(metric.rates) == 1 else 4)  # the sum of gaps takes longer
             limits = np.linspace(widest / steps, widest, steps)
-        bounds = [metric.fewest(counts, limit) for limit in limits]
+        bounds = [metric.fewest(counts, limit, roughly=True) for limit in limits]
         known = np.array([np.nan if b is None else b.change_rate for b in bounds])
         blind = None
         if q is not None and not metric.given_y:
