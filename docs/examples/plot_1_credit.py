@@ -40,6 +40,7 @@ g = Commod(f, target=Target(p_rule=0.9, direction="promote_only"))
 g.fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
 print(g.certificate_)
+print(g.patch_)
 
 # %%
 # All candidates, and the fewest changes that anybody could do with: the chosen one is marked.

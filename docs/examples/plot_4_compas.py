@@ -8,8 +8,8 @@ favourable outcome; it is no advice to use such a score.
 """
 
 # %%
-# The favourable decision is 0, so label and score are turned round: 1 now means "not predicted to
-# be arrested again".
+# The favourable decision is 0. To keep the example simple we flip the label: 1 now means "not
+# arrested again". (``Decision(favourable=0)`` does the same without a change to the table.)
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -39,6 +39,7 @@ target = Target(p_rule=0.85, direction="promote_only", max_columns=6)
 g = Commod(f, target=target).fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
 print(g.certificate_)
+print(g.patch_)
 
 # %%
 # Who changes, in at most two questions a segment:

@@ -36,6 +36,7 @@ for name, comparison in before.comparisons.items():
 g = Commod(f, target=Target(p_rule=0.7))
 g.fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
+print(g.patch_)
 
 # %%
 # Before and after, for the intersections too.

@@ -30,6 +30,7 @@ g = Commod(f, target=Target(p_rule=0.7))
 g.fit(people[numbers], people["y"], sensitive_features=people["group"])
 print(g.choice_)
 print(g.certificate_)
+print(g.patch_)
 
 # %%
 # One graph, in double precision: every decision is the same.

@@ -24,6 +24,7 @@ print("P-Rule", found.comparisons["group"].metrics["p_rule"])
 g = Commod("score", target=Target(p_rule=0.8), max_rows=10_000)
 g.fit(table, "y", sensitive_features=["group"], key="id")
 print(g.certificate_)
+print(g.patch_)
 
 # %%
 # Decisions, changes and reasons are columns.

@@ -48,6 +48,7 @@ for strength in np.geomspace(1, 0.01, 5):
 for fair in np.geomspace(0.2, 5, 8):
     g = Commod(f, lambda_fair=fair).fit(X_train, y_train, sensitive_features=S_train)
     found["COMMOD"].append(measured(g.predict(X_test)))
+print(g.patch_)
 
 # %%
 import matplotlib.pyplot as plt

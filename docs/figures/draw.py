@@ -103,12 +103,12 @@ def comparison(all_tables: list[tuple[str, float, str, list[dict[str, str]]]]) -
 
 def draw_methods(summary: list[list[object]]) -> None:
     """How many decisions each method changes, mean over problems and splits."""
-    fig, axes = plt.subplots(1, 2, figsize=(9.2, 5), sharey=True, layout="constrained")
     rows = {(r[0], r[2]): r for r in summary if r[1] == LEVEL}
     logistic = [r for r in rows.values() if r[0] == "logistic"]
     order = [r[2] for r in sorted(logistic, key=lambda r: -float(r[3]))]
     titles = {"logistic": "logistic regression as f", "boosted": "boosted trees as f"}
-    for ax, (base, title) in zip(axes, titles.items(), strict=True):
+    for base, title in titles.items():
+        fig, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
         for i, method in enumerate(order):
             if (base, method) in rows:
                 _, _, _, changes, error, *_ = rows[base, method]
@@ -119,12 +119,12 @@ def draw_methods(summary: list[list[object]]) -> None:
         ax.set_yticks(range(len(order)), order)
         ax.set(xlabel="share of decisions that change", title=title, xlim=(0, None))
         ax.grid(axis="x", alpha=0.25)
-    save(fig, "comparison.svg")
+        save(fig, f"comparison-{base}.svg")
 
 
 def draw_problems(by_problem: list[list[object]]) -> None:
     """On each problem: ours, the paper's, and the fewest possible."""
-    fig, ax = plt.subplots(figsize=(9.2, 3.8), layout="constrained")
+    fig, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
     problems = list(dict.fromkeys(r[4] for r in by_problem))
     for method, marker in (("bound, S known", "|"), ("COMMOD", "o"), ("fairpatch", "o")):
         at = ["logistic", LEVEL, method, "changes"]
