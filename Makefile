@@ -1,7 +1,9 @@
 # One command for all checks: `make check`. CI runs the same one (.ci/run).
 PYTHON ?= python
 # One thread each: two workers whose threads wait for each other took hours
-PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
+PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile --durations=15
+# compiled modules are kept: hundreds of commands are started, and each would compile everything
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: attack check check-slow constraints docs faults format house installs layers links lint lock lowest mutants newest \
 	paper prose quick release sbom scale schemas spelling test timing types workflows

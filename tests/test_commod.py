@@ -281,6 +281,7 @@ def test_nothing_is_silently_left_unread(people, options, fit, message):
         Commod("score", **options).fit(X, y, **{"sensitive_features": people["group"]} | fit)
 
 
+@pytest.mark.slow
 def test_a_grid_search_can_move_the_target(people):
     big = people[people["group"].isin(["A", "B"])]
     X = big.drop(columns=["id", "group", "y"])

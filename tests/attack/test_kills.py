@@ -159,6 +159,7 @@ def test_a_killed_export_leaves_a_whole_one_or_none(place, name):
             assert out.stat().st_size == whole
 
 
+@pytest.mark.slow
 def test_a_killed_review_leaves_whole_files(place):
     folder, *_ = place
     out = folder / "review.html"

@@ -71,6 +71,7 @@ execute([{{"experiment": "squares", "n": n}} for n in range(40)], slow_square, P
 """
 
 
+@pytest.mark.slow
 def test_a_journal_survives_kill_9(tmp_path):
     path = tmp_path / "journal.jsonl"
     runs = [{"experiment": "squares", "n": n} for n in range(40)]
@@ -101,6 +102,7 @@ def test_a_journal_survives_kill_9(tmp_path):
     assert read_results(tmp_path, "squares")["square"].sum() == sum(n**2 for n in range(40))
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_beyond_compares_at_equal_fairness(tmp_path, monkeypatch):
     monkeypatch.setattr("fairpatch.bench.beyond.RIVALS", {"LPP": None, "ROC (reads S)": None})

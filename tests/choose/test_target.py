@@ -182,6 +182,7 @@ def test_impossible_targets_are_refused(options, message):
         Target(**options)
 
 
+@pytest.mark.slow
 def test_a_patch_of_few_columns_can_be_asked_for(people):
     _, wide = fitted(people, Target(p_rule=0.75))
     _, narrow = fitted(people, Target(p_rule=0.75, max_columns=2))
@@ -241,6 +242,7 @@ def test_advice_is_about_the_rest_of_the_target(people):
     assert "no P-Rule can be had with the rest" in str(no.value)
 
 
+@pytest.mark.slow
 def test_advice_keeps_to_the_displacement_allowed(people):
     few = Target(p_rule=0.8, max_changes=0.005, max_displacement=0.02)
     with pytest.raises(TargetNotReachedError) as no:

@@ -156,6 +156,7 @@ def test_a_card_is_edited_dialled_and_judged_again(run):
     assert "no patch meets" in fairpatch("edit", "run", *gone, *options, cwd=run, code=3).stderr
 
 
+@pytest.mark.slow
 def test_review_on_other_rows(run):
     POPULATION.sample(3_000, seed=5).to_pandas().to_parquet(run / "month.parquet")
     done = fairpatch("review", "run", "--data", "month.parquet", "--out", "month.html", cwd=run)
@@ -222,7 +223,7 @@ def test_the_published_schema_is_current():
 
 @pytest.mark.parametrize(
     ("verb", "kills"),
-    [("apply", 5), ("fit", 3), pytest.param("apply", 50, marks=pytest.mark.slow),
+    [("apply", 5), pytest.param("apply", 50, marks=pytest.mark.slow),
      pytest.param("fit", 50, marks=pytest.mark.slow)],
 )  # fmt: skip
 def test_killed_at_random_moments_it_leaves_nothing_half_written(run, tmp_path, verb, kills):
@@ -261,6 +262,7 @@ def test_killed_at_random_moments_it_leaves_nothing_half_written(run, tmp_path, 
         fairpatch("show", out, cwd=run)
 
 
+@pytest.mark.slow
 def test_the_way_of_an_awkward_table_runs_as_it_stands(tmp_path):
     """From init to a SQL view and a served model, which the script itself compares."""
     with socket.socket() as free:
@@ -290,6 +292,7 @@ def test_the_tutorial_runs_as_it_stands(tmp_path, rows):
     assert f"{rows:,} decisions are the same in all three" in done.stdout
 
 
+@pytest.mark.slow
 def test_yes_and_no_in_a_csv_are_text_everywhere(tmp_path):
     """The same patch from CSV and Parquet, and SQL that runs on either."""
     frame = POPULATION.sample(3_000, seed=1).to_pandas()
@@ -313,6 +316,7 @@ def test_yes_and_no_in_a_csv_are_text_everywhere(tmp_path):
     assert len(connection.sql(text).df()) == 3_000  # booleans too
 
 
+@pytest.mark.slow
 def test_a_review_of_new_rows_judges_them_and_one_of_the_runs_own_does_not(run):
     fairpatch("review", "run", "--data", "people.csv", "--out", "again.html", cwd=run)
     again = json.loads((run / "again.json").read_text())

@@ -43,6 +43,7 @@ def run(*arguments):
     return done
 
 
+@pytest.mark.slow
 def test_a_run_says_who_signs_what_and_remembers_reviews(place, monkeypatch):
     monkeypatch.chdir(place)
     run("fit", "--config", "fairpatch.yaml")

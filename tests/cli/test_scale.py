@@ -72,6 +72,7 @@ def test_apply_killed_and_resumed_gives_what_an_undisturbed_one_gives(folder, tm
     assert "2 parts were there already" in again.stdout
 
 
+@pytest.mark.slow
 def test_a_folder_of_something_else_is_left_alone(folder, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("do not touch")

@@ -47,7 +47,11 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "source",
-    ["base.duckdb::people", "duckdb://base.duckdb::people", "sqlite://base.sqlite::people"],
+    [
+        "base.duckdb::people",
+        pytest.param("duckdb://base.duckdb::people", marks=pytest.mark.slow),
+        pytest.param("sqlite://base.sqlite::people", marks=pytest.mark.slow),
+    ],
 )
 def test_a_database_gives_the_audit_and_the_decisions_of_the_file(folder, source):
     options = [*COLUMNS, "--score", "score"]
@@ -87,6 +91,7 @@ def test_a_pickle_is_read_only_on_request_and_its_graph_decides_alike(folder):
     assert "ends in .onnx" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_an_mlflow_model_is_read_on_request_and_a_patched_one_is_written(folder, monkeypatch):
     import mlflow

@@ -71,6 +71,7 @@ def test_python_dash_m_and_what_to_install(folder):
     assert "Traceback" not in seen
 
 
+@pytest.mark.slow
 def test_a_fit_needs_no_tqdm(folder):
     code = (
         "import importlib.util as u; find = u.find_spec; "

@@ -102,6 +102,7 @@ def _wait(url, server):
     raise TimeoutError(url)
 
 
+@pytest.mark.slow
 def test_a_run_and_its_model_are_logged(tmp_path):
     import mlflow
 

@@ -16,7 +16,7 @@ def people():
     return pd.DataFrame({"id": np.arange(5_000), "a": a, "b": b})
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.slow)])
 def test_scores_are_the_models(engine, people, tmp_path, request, monkeypatch):
     monkeypatch.setattr("fairpatch.engines.scoring.BATCH", 700)
     f = LogisticRegression().fit(people[["a", "b"]], people["a"] > 0)

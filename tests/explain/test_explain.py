@@ -99,6 +99,7 @@ def test_the_difference_named_keeps_the_decision(people):
     assert "would stand with" in str(found[0])
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["law_school", "compas"])
 def test_the_same_on_the_papers_test_sets(name):

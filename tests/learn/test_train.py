@@ -42,7 +42,9 @@ def p_rule(p, d, column=0):
     return min(rates) / max(rates)
 
 
-@pytest.mark.parametrize("fairness", ["demographic_parity", "equalized_odds"])
+@pytest.mark.parametrize(
+    "fairness", ["demographic_parity", pytest.param("equalized_odds", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("groups", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_model_m_of_a_stack_equals_the_model_alone(fairness, groups):
     p = problem(groups=groups)

@@ -4,10 +4,12 @@ import runpy
 from pathlib import Path
 
 import matplotlib as mpl
+import pytest
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "life.py"
 
 
+@pytest.mark.slow
 def test_two_years_in_production():
     mpl.use("agg")
     ran = runpy.run_path(str(SCRIPT))

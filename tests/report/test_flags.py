@@ -129,6 +129,7 @@ def test_a_binding_group_of_very_few():
         pytest.fail("the small group should bind")
 
 
+@pytest.mark.slow
 def test_refits_that_disagree_and_scores_that_moved():
     X, y, s = people(1_500)
     noise = X.assign(**{f"n{i}": np.random.default_rng(i).normal(size=1_500) for i in range(8)})

@@ -42,6 +42,7 @@ def test_the_record_says_what_is_nearest():
     assert "0." not in str(record["small_groups"])
 
 
+@pytest.mark.slow
 def test_the_command_line_writes_it_and_it_opens(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people().to_csv("people.csv", index=False)

@@ -170,6 +170,7 @@ def test_alternatives_are_at_what_was_asked_and_the_patch_reads_no_s(made):
     assert not any("trained anew" in name for name in rows)
 
 
+@pytest.mark.slow
 def test_a_model_trained_anew_is_compared_where_it_is_asked_for(made):
     g, _, (X, y, s) = made
     found = g.review(X, y, sensitive_features={"sex": s}, refits=0, retrained=True)
