@@ -217,3 +217,20 @@ def test_where_the_search_is_stopped_the_bound_is_not_above_the_fewest(monkeypat
     monkeypatch.setattr("fairpatch.measure.bounds.NODES", 0)
     stopped = MISTREATMENT.fewest(counted(people), 0.01)
     assert 0.5 * exact.changes < stopped.changes <= exact.changes
+
+
+def test_a_rough_bound_is_not_above_the_fewest():
+    """People may be broken for a line of bounds: that needs no more changes, often fewer."""
+    random = np.random.default_rng(0)
+    lower = 0
+    for _ in range(12):
+        s, y, f = random.integers(0, 2, (3, int(random.integers(20, 60))))
+        people = {"s": s.astype(str)}
+        counts = Counts.from_arrays(decision=f, y=y, sensitive_features=people).by("s")
+        for limit in (0.0, 0.1, 0.3):
+            exact, rough = (MISTREATMENT.fewest(counts, limit, roughly=r) for r in (False, True))
+            if exact is not None:
+                assert rough is not None
+                assert rough.changes <= exact.changes
+                lower += rough.changes < exact.changes
+    assert lower > 0  # it is no second way to the same number
