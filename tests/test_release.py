@@ -37,7 +37,7 @@ def test_the_readme_leads_somewhere_on_a_package_index():
     """As it was built: hatch_build.py makes its links absolute."""
     told = metadata("fairpatch")
     home = dict(line.split(", ") for line in told.get_all("Project-URL"))["Source"]
-    links = re.findall(r"\]\(([^)]+)\)", told.get_payload())
+    links = re.findall(r"\]\(([^)]+)\)", told["Description"])
     assert len(links) > 10
     assert not [link for link in links if "://" not in link]
     assert f"{home}/raw/main/docs/picture.png" in links
