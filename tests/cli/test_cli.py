@@ -1,5 +1,8 @@
 """The command line, as a person or a script would use it."""
 
+import contextlib
+import contextvars
+import io
 import json
 import os
 import random
@@ -9,12 +12,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
+from fairpatch.cli import main
 from fairpatch.cli.config import schema
 from fairpatch.datasets import Population
 from fairpatch.patch import load
@@ -25,11 +30,17 @@ FAIRPATCH = [sys.executable, "-c", "from fairpatch.cli.main import main; main()"
 
 
 def fairpatch(*arguments, cwd, code=0):
-    done = subprocess.run(
-        [*FAIRPATCH, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    codes = code if isinstance(code, tuple) else (code,)
-    assert done.returncode in codes, (done.returncode, done.stdout, done.stderr)
+    """A command as main() runs it, in this process: a start of Python for each takes minutes."""
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["fairpatch", *map(str, arguments)]
+    with (
+        contextlib.chdir(cwd), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", argv), mock.patch.object(main, "results_only"),
+        pytest.raises(SystemExit) as left,
+    ):  # fmt: skip
+        contextvars.copy_context().run(main.main)
+    done = subprocess.CompletedProcess(argv, left.value.code or 0, out.getvalue(), err.getvalue())
+    assert done.returncode in (code if isinstance(code, tuple) else (code,)), done
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
