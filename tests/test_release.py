@@ -11,7 +11,9 @@ import pytest
 import yaml
 
 import fairpatch
-from fairpatch.cli.config import Config
+from fairpatch.cli.config import CardOptions, Config, TargetOptions, read
+from fairpatch.decision import Decision
+from fairpatch.report.identity import About
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -67,6 +69,16 @@ def test_configurations_of_the_industries_are_read():
         for t in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     ]
     assert [own.decision.favourable for own in found] == [0, 1, 0, 1]
+
+
+def test_the_page_of_options_has_every_one_and_is_read(tmp_path):
+    page = (DOCS / "configuration.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "fairpatch.yaml").write_text(text, encoding="utf-8")
+    read(tmp_path / "fairpatch.yaml")
+    known = {f for part in (TargetOptions, CardOptions, Decision, About) for f in part.model_fields}
+    for option in known | set(Config.model_fields) - {"trust_model"}:
+        assert re.search(rf"\b{option}\b", text), option
 
 
 def test_the_house_is_drawn_as_it_stands():

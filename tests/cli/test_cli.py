@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 from fairpatch.cli import main
-from fairpatch.cli.config import schema
+from fairpatch.cli.config import read, schema
 from fairpatch.datasets import Population
 from fairpatch.patch import load
 
@@ -208,6 +208,17 @@ def test_errors_say_what_to_do_and_scripts_can_tell_them_apart(folder, arguments
     people.assign(score=(100 * people["score"]).round()).to_csv(folder / "percent.csv", index=False)
     done = fairpatch(*arguments, cwd=folder, code=code)
     assert said in done.stderr
+
+
+def test_yaml_is_read_as_people_write_it(tmp_path):
+    (tmp_path / "own.yaml").write_text(
+        "data: a.csv\nlabel: y\nscore: s\nsensitive: sex\n"
+        "about: {date: 2026-11-16, group_names: {sex: {0: women, yes: men}}}\n"
+    )
+    found = read(tmp_path / "own.yaml")
+    assert found.sensitive == ["sex"]
+    assert found.about.date == "2026-11-16"
+    assert found.about.group_names == {"sex": {"0": "women", "yes": "men"}}
 
 
 def test_help_imports_nothing_heavy(tmp_path):

@@ -10,6 +10,7 @@ from pydantic import (
     Field,
     ValidationError,
     create_model,
+    field_validator,
     model_validator,
 )
 
@@ -113,6 +114,12 @@ class Config(BaseModel):
     )
     seed: int = 0
 
+    @field_validator("sensitive", "exclude", "categories", "ignore", mode="before")
+    @classmethod
+    def _one_name(cls, value: Any) -> Any:
+        """One column needs no list around it."""
+        return [value] if isinstance(value, str) else value
+
     @model_validator(mode="before")
     @classmethod
     def _said_by_themselves(cls, data: Any) -> Any:
@@ -184,15 +191,22 @@ def _loaded(path: Path) -> Any:
     yaml = need("yaml", extra="cli")
 
     class Once(yaml.SafeLoader):  # type: ignore[misc, name-defined]
-        """Refuses a name that is given twice."""
+        """Names and dates as they are written (0: women), and no name twice."""
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             names = [key.value for key, _ in node.value if isinstance(key.value, str)]
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise yaml.YAMLError(f"{twice!r} is given twice; keep one of the two")
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                    key.tag = "tag:yaml.org,2002:str"
             return super().construct_mapping(node, deep)
 
+    Once.yaml_implicit_resolvers = {
+        sign: [(tag, form) for tag, form in some if not tag.endswith(":timestamp")]
+        for sign, some in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Once)
     except (yaml.YAMLError, UnicodeError) as error:
