@@ -78,7 +78,7 @@ class Reader:
             integrality=np.ones(len(self.names)),
             bounds=Bounds(0, np.inf),
             constraints=LinearConstraint(matrix.tocsr(), low, high),
-            options={"time_limit": 30},
+            options={"time_limit": 120},
         )
         assert found.status in (0, 2), found.message  # found, or shown not to be
         return found.status == 0

@@ -111,13 +111,18 @@ def test_it_opens_without_errors_requests_or_overflow(pack, browser, width, sche
         first = page.locator("#who-changes").bounding_box()
         assert first["y"] < 600
         assert page.locator("#why").bounding_box()["y"] < 600
-    entry = "performance.getEntriesByName('first-contentful-paint')"
-    page.wait_for_function(f"{entry}.length > 0")
-    painted = page.evaluate(f"{entry}[0].startTime")
-    assert painted < 1_000
     pdf = page.pdf(path=str(tmp_path / "review.pdf"), format="A4")
     assert len(pdf) > 20_000
     assert noise == []
+
+
+@pytest.mark.timing
+def test_it_is_seen_within_a_second(pack, browser):
+    _, path, _ = pack
+    page, _ = opened(browser, path, 1280)
+    entry = "performance.getEntriesByName('first-contentful-paint')"
+    page.wait_for_function(f"{entry}.length > 0")
+    assert page.evaluate(f"{entry}[0].startTime") < 1_000
 
 
 def test_only_the_pages_own_script_may_run(pack, browser):

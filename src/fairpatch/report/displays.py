@@ -113,6 +113,6 @@ class DialDisplay:
         ax.axvline(self.chosen, color="0.2", linewidth=0.8, linestyle=":")
         highest = max([1.0, *(np.nanmax(v, initial=0.0) for v in self.metrics.values())])
         ax.set(xlabel="strength (0 is the base model)", ylim=(0, 1.02 * highest))
-        ax.legend(frameon=False, fontsize=8)
+        ax.legend(frameon=False, fontsize=8, loc="center right")  # "best" warns on a slow machine
         self.ax_ = ax
         return self
