@@ -1,5 +1,6 @@
 """Ten wrong tables at apply time: each is noticed with its message, or does no harm."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -178,3 +179,23 @@ def test_an_engine_compares_alike(column):
     assert duckdb.sql(text).df()["verdict"].tolist() == ["refuse"]
     text = check_sql(patched.patch, "score", table="people")
     assert duckdb.sql(text).df()["verdict"].tolist() == ["alike"]
+
+
+def test_days_written_as_text_are_no_levels():
+    people = pd.DataFrame({"day": [f"2026-01-{1 + i % 28:02}" for i in range(400)]})
+    people["score"] = np.linspace(0.05, 0.95, 400)
+    y, s = (people["score"] > 0.5).astype(int), np.arange(400) % 2
+    with pytest.raises(TypeError, match="'day' is a date or time .*exclude="):
+        Commod("score", target=Target(p_rule=0.8)).fit(people, y, sensitive_features=s)
+
+
+def test_what_other_libraries_call_a_metric_is_known():
+    with pytest.raises(TypeError, match="Here it is disparate_mistreatment"):
+        Target(equalized_odds_difference=0.1)
+
+
+def test_the_papers_learner_says_what_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    with pytest.raises(ImportError, match=r"fairpatch\[adversarial\]"):
+        Commod(None, lambda_fair=1.0).fit(X, X[:, 0] > 0, sensitive_features=X[:, 1] > 0)

@@ -13,6 +13,11 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
     return f". Did you mean {names[near[0]]!r}?" if near else ""
 
 
+def in_percent(low: float, high: float) -> str:
+    """A hint for scores that were written as 0 to 100."""
+    return " It looks like percent: divide it by 100." if low >= 0 and 1 < high <= 100 else ""
+
+
 _IN_THE_SHELL: ContextVar[bool] = ContextVar("in_the_shell", default=False)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch._hints import did_you_mean
+from fairpatch._hints import did_you_mean, in_percent
 from fairpatch.decision import PLAIN, Decision, text_of
 
 Estimator = Any
@@ -207,6 +207,7 @@ class BaseModel:
             raise ValueError(
                 f"{what} must give probabilities from 0 to 1, but {bad} of {p.size} values are "
                 "missing or outside. Turn scores into probabilities first, or fill the gaps."
+                + in_percent(np.nanmin(p, initial=np.inf), np.nanmax(p, initial=-np.inf))
             )
         return p
 

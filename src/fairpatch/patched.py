@@ -94,7 +94,11 @@ class PatchedModel:
         return np.column_stack([1 - p, p])
 
     def ratio(self, X: Any) -> Floats:
-        """r(x): 1 leaves a person's score as it is, below 0 reverses the decision."""
+        """r(x): 1 leaves a person's score as it is, below 0 reverses the decision.
+
+        Unless the patch has a direction that forbids it: ``promote_only`` leaves everybody whom f
+        approves as they are, whatever r is.
+        """
         return self.patch.ratio(X, self.logits(X))
 
     def labels_of(self, y: Any) -> Ints:

@@ -212,11 +212,12 @@ def test_errors_say_what_to_do_and_scripts_can_tell_them_apart(folder, arguments
 
 def test_yaml_is_read_as_people_write_it(tmp_path):
     (tmp_path / "own.yaml").write_text(
-        "data: a.csv\nlabel: y\nscore: s\nsensitive: sex\n"
+        "data: a.csv\nlabel: y\nscore: s\nsensitive: sex\npositive: yes\n"
         "about: {date: 2026-11-16, group_names: {sex: {0: women, yes: men}}}\n"
     )
     found = read(tmp_path / "own.yaml")
     assert found.sensitive == ["sex"]
+    assert found.decision.positive == "yes"
     assert found.about.date == "2026-11-16"
     assert found.about.group_names == {"sex": {"0": "women", "yes": "men"}}
 

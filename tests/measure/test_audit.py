@@ -177,3 +177,22 @@ def test_the_whole_audit_as_text():
     harm = audit(p[:, None], sensitive_features=s, estimator=lambda X: X, favourable=0)
     assert "favourable outcome: decision 0" in str(harm)
     assert "Undefined: group 'f': there are no rows with y = 0." in str(harm)
+
+
+def test_what_looks_like_a_slip_is_said_or_refused():
+    random = np.random.default_rng(0)
+    n = 3_000
+    people = pd.DataFrame({"score": random.random(n), "s": random.choice(["a", "b"], n)})
+    y = (random.random(n) < people["score"]).astype(float)
+
+    def said(score, labels=y, sensitive=people["s"]):
+        frame = people.assign(score=score)
+        return str(audit(frame, labels, sensitive_features=sensitive, estimator="score"))
+
+    assert "cut-off" not in said(people["score"])
+    assert "is 0.5 your model's own cut-off?" in said(people["score"] / 2)
+    assert "Some people have no label" in said(people["score"], y.where(people.index > 100))
+    with pytest.raises(ValueError, match="divide it by 100"):
+        said(100 * people["score"])
+    with pytest.raises(ValueError, match="has 3000 values; cut it into bands"):
+        said(people["score"], sensitive=people["score"].rename("income"))

@@ -145,6 +145,7 @@ def train_candidates(
         ratio_weight=cost / max(np.average(cost, weights=weight), 1e-12),
         offset=float(logit(decision.bar)),
     )
+    train = _trainer()
     provenance = Provenance(
         settings={**asdict(settings), "ratio_loss": ratio_loss},
         sensitive_features=() if rows.groups is None else rows.groups.features,
@@ -155,7 +156,7 @@ def train_candidates(
             **{package: version(package) for package in ("fairpatch", "numpy", "torch")},
         },
     )
-    ratios = _trainer()(problem, grid, settings, callbacks)
+    ratios = train(problem, grid, settings, callbacks)
     directions = (settings.direction,) * len(grid)
     return Candidates(encoder, grid, settings, ratios, decision, provenance, directions)
 

@@ -11,6 +11,7 @@ from fairpatch.choose.target import Requirement, Target
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.disclose import Told
 from fairpatch.measure.estimate import FEW_BEHIND, Estimate
+from fairpatch.measure.floor import ROUNDED
 from fairpatch.measure.judge import WORDS, Judgement, Word
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.protected import Protected
@@ -97,7 +98,10 @@ class Certificate:
             f"Certificate at {self.target.confidence:.0%}: {self.word}",
             ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
             rows,
-            [] if self.warning is None else [f"Take care: {self.warning}."],
+            [
+                *([ROUNDED] if any(e.within for e, _ in self.shown) else []),
+                *([] if self.warning is None else [f"Take care: {self.warning}."]),
+            ],
         )
 
     __repr__ = __str__

@@ -41,9 +41,9 @@ def nearest(frontier: Frontier, target: Target) -> str:
         best = _best(frontier, target, requirement)
         words = requirement.metric.words
         advice.append(
-            f"no {words} can be had with the rest"
+            f"no {words} can be had with everything else that is asked"
             if best is None
-            else f"the best {words} within the rest is {best:.3f}"
+            else f"the best {words} with everything else that is asked is {best:.3f}"
         )
     if target.max_columns is not None:
         advice.append("more columns may help")

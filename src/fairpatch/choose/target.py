@@ -123,7 +123,8 @@ class Target:
         known = {metric.name: metric for metric in METRICS}
         for name in limits:
             if name not in known:
-                hint = did_you_mean(name, OPTIONS)
+                other = ELSEWHERE.get(name)
+                hint = f". Here it is {other}" if other else did_you_mean(name, OPTIONS)
                 raise TypeError(f"a target takes {', '.join(OPTIONS)}; got {name!r}{hint}")
         asked = [(metric, limits.get(name)) for name, metric in known.items()]
         found = [Requirement(metric, limit) for metric, limit in asked if limit is not None]
@@ -223,6 +224,15 @@ def _order(prefer: Any) -> tuple[Preference, ...] | None:
     return order
 
 
+ELSEWHERE = {
+    "equalized_odds_difference": "disparate_mistreatment, the sum of both gaps",
+    "demographic_parity_ratio": "p_rule",
+    "disparate_impact": "p_rule",
+    "statistical_parity_difference": "demographic_parity_difference",
+    "true_positive_rate_difference": "equal_opportunity_difference",
+    "false_positive_rate_difference": "predictive_equality_difference",
+}
+"""What other libraries call our metrics."""
 LIMITS = (*(metric.name for metric in METRICS), CHANGES.name)
 DEFAULTS: dict[str, Any] = dict.fromkeys(LIMITS) | {
     "max_displacement": None, "max_columns": None, "direction": "both", "exclude": (),

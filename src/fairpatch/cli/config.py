@@ -1,6 +1,7 @@
 """The configuration: one YAML file holds all options; options of the command line go before it."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -191,7 +192,7 @@ def _loaded(path: Path) -> Any:
     yaml = need("yaml", extra="cli")
 
     class Once(yaml.SafeLoader):  # type: ignore[misc, name-defined]
-        """Names and dates as they are written (0: women), and no name twice."""
+        """Names, dates, yes and no as they are written (0: women), and no name twice."""
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             names = [key.value for key, _ in node.value if isinstance(key.value, str)]
@@ -204,9 +205,10 @@ def _loaded(path: Path) -> Any:
             return super().construct_mapping(node, deep)
 
     Once.yaml_implicit_resolvers = {
-        sign: [(tag, form) for tag, form in some if not tag.endswith(":timestamp")]
+        sign: [own for own in some if not own[0].endswith((":timestamp", ":bool"))]
         for sign, some in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+    Once.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false)$"), list("tf"))
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Once)
     except (yaml.YAMLError, UnicodeError) as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
-from fairpatch._hints import did_you_mean
+from fairpatch._hints import did_you_mean, in_percent
 from fairpatch.cli.say import refuse
 
 MOST_HASHED = 5_000_000_000
@@ -207,7 +207,7 @@ def need_probabilities(table: Any, score: str, source: str, *, if_any: bool = Fa
     if low is None or isinstance(high, str) or low < 0 or high > 1:
         refuse(
             f"column {score!r} of {source} runs from {low} to {high}; a probability is between 0 "
-            "and 1"
+            "and 1." + ("" if low is None or isinstance(high, str) else in_percent(low, high))
         )
 
 

@@ -66,7 +66,7 @@ decision:
 {_entry("positive", positive, about)}\
   # the decision that is good for a person: 1 or 0 ({guess})
   favourable: {found.favourable if found.label != "?" else '"?"'}
-  # decision 1 is a probability above this
+  # decision 1 is a probability above this; not guessed: set it to your model's own
   cutoff: 0.5
 {_entry("weight", found.weight, "what each row weighs")}\
   # what people call them: approved, denied, positive_words, negative_words

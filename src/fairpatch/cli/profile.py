@@ -52,6 +52,8 @@ def profile(frame: Any, index: list[str]) -> Profile:
 
 
 def _role(found: Profile, name: str, values: Any) -> None:
+    from fairpatch.patch.columns import are_dates
+
     lower, known = name.lower(), values.dropna()
     distinct = known.nunique()
     kind = known.dtype.kind
@@ -65,7 +67,7 @@ def _role(found: Profile, name: str, values: Any) -> None:
         found.trained = name
     elif _is_sensitive(lower) and distinct <= 100:
         found.sensitive.append(name)
-    elif kind == "M" or _looks_like_dates(known, kind):
+    elif kind == "M" or are_dates(known.head(50)):
         found.exclude[name] = "a date"
     elif distinct <= 1:
         found.ignore[name] = "the same for everybody"
@@ -88,12 +90,6 @@ def _is_score(lower: str, known: Any, kind: str) -> bool:
     named = any(lower == s or lower.startswith((s + "_", s + ".")) or lower.endswith("_" + s)
                 for s in SCORES)  # fmt: skip
     return named and kind == "f" and len(known) > 0 and known.min() >= 0 and known.max() <= 1
-
-
-def _looks_like_dates(known: Any, kind: str) -> bool:
-    some = [str(v) for v in known.head(50)]
-    date = re.compile(r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?$|^\d{1,2}[./]\d{1,2}[./]\d{4}$")
-    return kind == "O" and bool(some) and all(date.match(text) for text in some)
 
 
 def _counts(known: Any, kind: str) -> bool:

@@ -14,15 +14,19 @@ from fairpatch.base import BaseModel, Estimator
 from fairpatch.decision import Decision, decision_of
 from fairpatch.measure import quality
 from fairpatch.measure.comparison import RATES, GroupComparison, metric_row, notes
-from fairpatch.measure.counts import Counts
+from fairpatch.measure.counts import UNKNOWN, Counts
 from fairpatch.measure.disclose import Told
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.floor import COARSE, MIN_PEOPLE, UNPROTECTED
+from fairpatch.measure.groups import MAX_VALUES
 from fairpatch.measure.labels import label_expr, positive_labels
 from fairpatch.measure.metric import METRICS
 from fairpatch.measure.protected import Protected, protect
 from fairpatch.measure.show import Table
 from fairpatch.roles import take_apart
+
+ALIKE = 0.05
+"""Where fewer than this get one of the decisions, the cut-off is asked about."""
 
 
 def audit(
@@ -90,6 +94,7 @@ def audit(
             sample_weight=weight,
         )
     _check_points_right(counts, found)
+    _check_values(counts)
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
     return Audit(counts, found, confidence, least, show_small_counts)
 
@@ -127,6 +132,16 @@ def _of_table(
 
 def _read_by(f: Estimator) -> list[str] | None:
     return BaseModel(f).columns
+
+
+def _check_values(counts: Counts) -> None:
+    """Refuse an amount as a sensitive feature: no group of it would be shown."""
+    for feature in counts.features:
+        values = len(counts.by(feature).known().groups)
+        if values > MAX_VALUES:
+            raise ValueError(
+                f"sensitive feature {feature!r} has {values} values; cut it into bands first"
+            )
 
 
 def _check_points_right(counts: Counts, decision: Decision) -> None:
@@ -262,6 +277,21 @@ class Audit:
     def _repr_html_(self) -> str:
         return "".join(table.html() for table in self._tables())
 
+    def _notes(self) -> Iterator[str]:
+        if self.show_small_counts:
+            yield UNPROTECTED
+        elif not self.protected.whole:
+            yield COARSE
+        n = self.counts.n.sum((0, 2, 3))
+        if n[:UNKNOWN].any() and n[UNKNOWN]:
+            yield "Some people have no label: they count only where no label is needed."
+        rate = self.selection_rate.value
+        if rate is not None and not ALIKE < rate < 1 - ALIKE:
+            yield (
+                f"Nearly everybody gets the same decision: is {self.cutoff:g} your model's own "
+                "cut-off?"
+            )
+
     def _tables(self) -> Iterator[Table]:
         outcome = self.decision.favoured
         level = f"{self.confidence:.0%} interval"
@@ -274,7 +304,7 @@ class Audit:
                 metric_row("balanced accuracy", self.balanced_accuracy),
                 metric_row(f"rate of {outcome}", self.selection_rate),
             ],
-            [UNPROTECTED] if self.show_small_counts else [] if self.protected.whole else [COARSE],
+            list(self._notes()),
         )
         for comparison in self.comparisons.values():
             yield comparison.table(self.decision)

@@ -6,6 +6,11 @@ COARSE = (
     "then given as what they lie between."
 )
 """Stands where something is hidden."""
+ROUNDED = (
+    "A range without [limits] is rounded, so that nobody in a small group can be worked out. The "
+    "verdict is by the exact figures and their limits."
+)
+"""Said below a certificate beside small counts."""
 UNPROTECTED = "Not protected: small counts are shown. Only for people who are entitled to see them."
 """Stands on every page that tells small counts."""
 

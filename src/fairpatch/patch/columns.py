@@ -1,6 +1,7 @@
 """Columns of whatever X is, as numpy: of a frame by name, of an array by position."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from fairpatch._hints import hint
 from fairpatch.measure.values import Value, factorize, plain
 from fairpatch.patch.parts import Column, Kind
+
+DATE = re.compile(r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?$|^\d{1,2}[./]\d{1,2}[./]\d{4}$")
+"""A day as CSV files have it."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ class Columns:
             if not strict and not _readable(dtype):
                 continue
             own = _kind(name, dtype)
+            if strict and own == "category" and are_dates(self.frame[name].head(500).to_list()):
+                raise TypeError(_no_date(name, "as text"))
             found.append(Column(name=name, kind="category" if name in categories else own))
         return found
 
@@ -128,16 +134,31 @@ def _kind(name: str, dtype: Any) -> Kind:
         return "number"
     if _is_category(dtype):
         return "category"
-    instead = hint(
-        f"keep it from the patch, exclude=[{name!r}]", f"keep it from the patch, --exclude {name}"
-    )
     if dtype.is_temporal():
-        raise TypeError(
-            f"column {name!r} is a date or time ({dtype}), which a patch cannot weigh. Turn it "
-            "into a number that means something, such as age in years or days since a fixed day, "
-            f"or {instead}"
-        )
+        raise TypeError(_no_date(name, dtype))
     raise TypeError(
         f"column {name!r} has the type {dtype}; a patch reads numbers, booleans and strings. "
-        f"Convert it, or {instead}"
+        f"Convert it, or {_without(name)}"
     )
+
+
+def are_dates(values: Iterable[Any]) -> bool:
+    """Whether texts are days, as CSV files have them.
+
+    >>> are_dates(["2026-01-31", None, "2026-02-01"]), are_dates(["2026-01-31", "never"])
+    (True, False)
+    """
+    known = [value for value in values if isinstance(value, str)]
+    return bool(known) and all(map(DATE.match, known))
+
+
+def _no_date(name: str, how: Any) -> str:
+    return (
+        f"column {name!r} is a date or time ({how}), which a patch cannot weigh. Turn it into a "
+        "number that means something, such as age in years or days since a fixed day, or "
+        f"{_without(name)}"
+    )
+
+
+def _without(name: str) -> str:
+    return "keep it from the patch, " + hint(f"exclude=[{name!r}]", f"--exclude {name}")

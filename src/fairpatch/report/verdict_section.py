@@ -7,7 +7,7 @@ import numpy as np
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.target import Target
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import full_tens
+from fairpatch.measure.floor import ROUNDED, full_tens
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate, correct_rate
@@ -218,11 +218,15 @@ def certificate_text(certificate: Certified | None) -> str:
         ]
         for v in certificate.verdicts
     ]
+    rounded = any(v.estimate.at_least is not None for v in certificate.verdicts)
     return Table(
         f"Certificate at {certificate.confidence:.0%}: {certificate.word}",
         ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
         rows,
-        [] if certificate.warning is None else [f"Take care: {certificate.warning}."],
+        [
+            *([ROUNDED] if rounded else []),
+            *([] if certificate.warning is None else [f"Take care: {certificate.warning}."]),
+        ],
     ).text()
 
 
