@@ -98,6 +98,14 @@ def test_a_changed_patch_is_noticed(run, tmp_path):
     copy.mkdir()
     for file in (run / "run").iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
+    assert "all 7 files are as the manifest says" in fairpatch("show", copy, cwd=run).stderr
+    page = (copy / "review.html").read_text()
+    (copy / "review.html").write_text(page.replace("0.", "1.", 1))
+    assert "review.html is not what" in fairpatch("show", copy, cwd=run, code=1).stderr
+    done = fairpatch("ledger", tmp_path / "life", "--fitted", copy, cwd=run, code=1)
+    assert "review.html is not what" in done.stderr
+    done = fairpatch("certify", copy / "patch.json", "--data", "people.csv", cwd=run, code=1)
+    assert "fairpatch edit RUN --patch" in done.stderr
     text = (copy / "patch.json").read_text()
     (copy / "patch.json").write_text(text.replace('"strength": ', '"strength": 1'))
     assert "it was changed" in fairpatch("show", copy, cwd=run, code=1).stderr
@@ -155,6 +163,7 @@ def test_a_card_is_edited_dialled_and_judged_again(run):
     options = ["--data", "fresh.parquet", "--out", "edited.json"]
     done = fairpatch("edit", "run", "--strike", lines[-1], *options, cwd=run, code=(0, 4))
     assert "Certificate at 95%" in done.stderr
+    assert "rows of the run itself" not in done.stderr
     edited = load(run / "edited.json")
     assert [line.name for line in edited.lines] == [n for n in lines if n != lines[-1]]
     assert len(edited.provenance.edits) == 1

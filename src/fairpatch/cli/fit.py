@@ -139,7 +139,7 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
     write_run(out, options, patch, g.frontier_, review, word=word, people=g.fitted_.people)
     if not quiet:
         note(str(g.patch_))
-        note(str(g.choice_))
+        note(f"On the people it was chosen on: {g.choice_}")
         if g.choice_ != g.preferred_:
             note(
                 f"(A patch that changes {g.preferred_.change_rate:.1%} was preferred on the "

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairpatch.cli.life_folder import LEDGER, facts_of, ledger_in, record
+from fairpatch.cli.life_folder import LEDGER, facts_of, in_words, ledger_in, record
 from fairpatch.cli.options import Json, Signer, SigningKey
 from fairpatch.cli.say import refuse, say, say_json
 
 if TYPE_CHECKING:
     from fairpatch.life.ledger import Entry, OnDay
 
-TOLD = ("verdict", "way", "period", "promise", "certificate")
+TOLD = ("way", "period", "promise", "certificate")
 """Facts of an entry that its line shows."""
 
 
@@ -63,7 +63,7 @@ def _table(entries: "list[Entry]") -> str:
 
     rows = [
         [
-            str(e.number), e.at[:10], e.day, e.event, e.patch[:8], e.run or "",
+            str(e.number), e.at[:10], e.day, in_words(e), e.patch[:8], e.run or "",
             (e.signer or "yes") if e.signature else "no",
             "; ".join(f"{k}: {v}" for k, v in e.facts.items() if k in TOLD),
         ]
@@ -96,7 +96,7 @@ def _in_force(found: "OnDay") -> str:
     who = signed.facts.get("by") if signed else None
     lines.append(f"  signed: {f'{who}, {signed.day}' if signed else 'no'}")
     if certified is not None:
-        lines.append(f"  certified again, {certified.day}: {certified.facts.get('verdict')}")
+        lines.append(f"  judged again, {certified.day}: {certified.facts.get('verdict')}")
     held = "not monitored"
     if kept is not None:
         looks = [str(e.facts.get("period")) for e in found.entries if e.event == "monitored"]

@@ -60,8 +60,16 @@ def record(
     entry = ledger.append(
         event, patch, run=str(run), since=since, facts=facts, key=key, signer=signer
     )
-    note(f"{event}: entry {entry.number} of {ledger.path}, {entry.hash[:16]}...")
+    note(f"{in_words(entry)}: entry {entry.number} of {ledger.path}, {entry.hash[:16]}...")
     return entry
+
+
+def in_words(entry: "Entry") -> str:
+    """What happened: a certificate that was asked for may also say no."""
+    if entry.event not in ("certified", "monitored"):
+        return entry.event
+    what = "judged" if entry.event == "certified" else entry.event
+    return f"{what}: {entry.facts.get('verdict', 'not noted')}"
 
 
 def ledger_for(
@@ -93,8 +101,9 @@ def _hash(run: Path) -> str:
 def facts_of(run: Path) -> dict[str, Any]:
     """What a run promised and reached: nothing of a person."""
     from fairpatch.choose.target import Target
-    from fairpatch.cli.run_folder import manifest, options_of, review_of
+    from fairpatch.cli.run_folder import FILES, checked, manifest, options_of, review_of
 
+    checked(run, *FILES)
     change = review_of(run)["verdict"]["change"]["change_rate"]
     found = {
         "promise": str(Target(**options_of(run).target.model_dump())),

@@ -49,6 +49,11 @@ def manifest(folder: Path) -> "Manifest":
     from fairpatch.patch.strict import read_strictly
 
     path = folder / MANIFEST
+    if folder.is_file():
+        raise ValueError(
+            f"{folder} is one file, and a run's folder is needed. A card that was edited is judged "
+            f"as part of its run: fairpatch edit RUN --patch {folder} --data NEW_ROWS"
+        )
     if not path.exists():
         raise ValueError(
             f"{folder} has no {MANIFEST}: it is no run, or the run was stopped. Run the same "

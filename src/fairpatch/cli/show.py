@@ -1,7 +1,7 @@
 """Print a patch as a person would want to read it, and check that it reads no sensitive column."""
 
 from fairpatch.cli.options import Json, PatchFile
-from fairpatch.cli.run_folder import patch_path
+from fairpatch.cli.run_folder import FILES, checked, patch_path
 from fairpatch.cli.say import note, say
 
 
@@ -11,6 +11,9 @@ def run(patch: PatchFile, json: Json = False) -> None:
     from fairpatch.patch.strict import without_marks
 
     found = load(patch_path(patch))
+    if patch.is_dir():
+        checked(patch, *FILES)
+        note(f"all {len(FILES)} files are as the manifest says")
     say(without_marks(found.model_dump_json(indent=1)) if json else str(found))
     leaks = sorted({c.name for c in found.columns} & set(found.provenance.sensitive_features))
     if leaks:

@@ -146,7 +146,7 @@
   }
   function command() {
     var now = state(), name = data.metric === "p_rule" ? " --p-rule " + now.limit : " --target " + data.metric + "=" + now.limit;
-    if (now.strike) return "fairpatch edit RUN --strike " + quoted(now.strike) + "    # the card without that line, at its new price";
+    if (now.strike) return "fairpatch edit RUN --strike " + quoted(now.strike) + " --data NEW_ROWS    # the card without that line, at its new price";
     return "fairpatch fit --config RUN/config.yaml" + name +
       (now.all ? "" : " --max-changes " + now.budget.toFixed(3)) +
       (now.direction === "both" ? "" : " --direction " + now.direction) +
