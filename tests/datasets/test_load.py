@@ -46,7 +46,7 @@ def test_missing_values_are_missing_and_words_are_words():
     assert "unknown" not in set(load("bank_marketing").X["job"].dropna())
     census = load("census_income_kdd").X
     assert (census["hispanic_origin"] == "NA").sum() > 0
-    assert census["industry_code"].dtype == "str"
+    assert isinstance(census["industry_code"].iloc[0], str)
 
 
 def test_an_unknown_name_lists_the_known_ones():

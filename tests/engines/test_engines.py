@@ -1,5 +1,6 @@
 """One patch on six kinds of table and in six dialects: the same decisions, whatever the names."""
 
+import sys
 from pathlib import Path
 
 import duckdb
@@ -241,3 +242,11 @@ def test_spark_and_text_name_it_too(spark):
     for found in (apply(patch, table, "p", with_reason=True), spark.sql(text)):
         own = found.toPandas().sort_values("id")["fairpatch_reason"]
         assert [None if pd.isna(v) else v for v in own] == expected
+
+
+def test_text_for_spark_needs_no_spark(monkeypatch):
+    """The command line is installed without it."""
+    for gone in ("pyspark", "pyarrow_hotfix"):
+        monkeypatch.setitem(sys.modules, gone, None)
+    monkeypatch.setattr(ibis.options, "pyspark", None)
+    assert "SELECT" in sql(patch_on("income", "job"), "p", dialect="spark")

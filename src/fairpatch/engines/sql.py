@@ -14,6 +14,7 @@ Dialect = Literal[
     "sqlite", "mysql", "mssql",
 ]  # fmt: skip
 DIALECTS: tuple[str, ...] = get_args(Dialect)
+NAN = "treat_nan_as_null"
 TOO_MANY = (
     "a column of this patch has too many levels with weights of their own to be written as SQL "
     "(about 50 can): keep it from the patch, learn a card, or apply it in an engine"
@@ -91,8 +92,11 @@ def as_text(table: Any, dialect: str) -> str:
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}; got {dialect!r}")
     ibis = need("ibis", extra="sql")
-    if dialect == "spark":
-        _ = ibis.pyspark  # registers the options that its compiler reads
+    if dialect == "spark" and ibis.options.pyspark is None:
+        # its compiler reads an option of the backend, which is there only where Spark is
+        ibis.options.pyspark = type(
+            "Options", (ibis.config.Config,), {"__annotations__": {NAN: bool}, NAN: False}
+        )()
     written_as = {"spark": "pyspark", **dict.fromkeys(BY_DUCKDB, "duckdb")}.get(dialect, dialect)
     try:
         return in_dialect(str(ibis.to_sql(table, dialect=written_as)), dialect)

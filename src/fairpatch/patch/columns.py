@@ -95,6 +95,8 @@ class Columns:
         series = self.frame[column.name]
         if column.kind == "number":
             return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
+        if series.implementation.is_pyarrow():  # of which old ones have no way for dictionaries
+            return np.array([*series.to_list(), None], object)[:-1]
         return np.asarray(series.to_numpy(), object)
 
     def codes(self, column: Column) -> tuple[list[Value], NDArray[np.intp]]:

@@ -5,6 +5,7 @@ A decision needs no logarithm: it is f's, reversed where r says so.
 
 from functools import reduce
 from math import log
+from typing import Any
 
 import narwhals as nw
 
@@ -184,12 +185,13 @@ def reason_expr(patch: Patch, approved: nw.Expr) -> nw.Expr:
             return nw.lit(None, nw.String)
         return nw.concat_str(said, separator="").str.slice(len(BETWEEN))
     pushes = [_sum(merge([concept])) for concept in patch.concepts]
-    found = nw.lit(None, nw.String)
+    found: Any = None  # a literal null of text would be the word None in pandas 2
     for concept, own in reversed([*zip(patch.concepts, pushes, strict=True)]):
         others = [own <= other for other in pushes if other is not own]
         first = reduce(lambda a, b: a & b, others, own < 0)
-        found = nw.when(first).then(nw.lit(concept.name)).otherwise(found)
-    return found
+        said_here = nw.when(first).then(nw.lit(concept.name))
+        found = said_here if found is None else said_here.otherwise(found)
+    return nw.lit(None, nw.String) if found is None else found
 
 
 def _said_expr(line: ReasonLine, approved: nw.Expr) -> nw.Expr:
