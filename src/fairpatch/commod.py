@@ -253,5 +253,5 @@ class Commod(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "fitted_")
-        own = some_columns(X, self.feature_names_in_) if self.named_ else X
+        own = some_columns(X, self._columns) if self.named_ else X
         return read_features(self, own, reset=False)

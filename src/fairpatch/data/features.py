@@ -17,6 +17,8 @@ from fairpatch.roles import Given, take_apart
 def read_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check X by scikit-learn's rules; with ``reset`` the estimator remembers its columns."""
     if _is_frame(X):
+        if reset:  # scikit-learn below 1.9 does not see the names of polars 2
+            estimator._columns = list(nw.from_native(X).columns)
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
     return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
 
