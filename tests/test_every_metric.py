@@ -15,6 +15,17 @@ from fairpatch.measure import METRICS, Counts
 from fairpatch.report.frontier_display import FrontierDisplay
 
 EVERY = pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+RATIO_AND_GAP = pytest.mark.parametrize(
+    "metric",
+    [
+        m
+        if m.name in ("p_rule", "disparate_mistreatment")
+        else pytest.param(m, marks=pytest.mark.slow)
+        for m in METRICS
+    ],
+    ids=lambda m: m.name,
+)
+"""A whole fit each: all of them in `make check-slow`."""
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +104,7 @@ def test_a_review_shows_it_before_and_after_and_along_the_dial(metric, fits, lim
     assert f"{metric.words}, group" in found.html()
 
 
-@EVERY
+@RATIO_AND_GAP
 def test_the_command_line_takes_it(metric, people, limits, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     people.to_pandas().to_csv("people.csv", index=False)
@@ -109,7 +120,7 @@ def test_the_command_line_takes_it(metric, people, limits, tmp_path, monkeypatch
     assert f"Did you mean '{metric.name}'?" in wrong.output
 
 
-@EVERY
+@RATIO_AND_GAP
 def test_a_table_in_duckdb_is_fitted_and_certified_alike(metric, people, limits):
     connection = duckdb.connect()
     connection.register("people", people)

@@ -67,6 +67,8 @@ def dm(decided, y, s):
     )
 
 
+QUICK = [pytest.param(k, marks=pytest.mark.slow) if k is Frappe else k for k in RIVALS]
+"""Frappe trains for seconds each time: once in `make check`, in full in `make check-slow`."""
 every = pytest.mark.parametrize("kind", [Commod, *RIVALS], ids=lambda k: k.__name__)
 
 
@@ -82,14 +84,14 @@ def test_it_is_fairer_than_f_by_what_it_works_towards(kind, people):
     assert np.mean(by_rule == y) > 0.55
 
 
-@every
+@pytest.mark.parametrize("kind", [Commod, *QUICK], ids=lambda k: k.__name__)
 def test_same_seed_same_decisions(kind, people):
     X, y, s, f = people
     one, two = (ask(made(kind, f).fit(X, y, sensitive_features=s), X, s) for _ in range(2))
     assert (one == two).all()
 
 
-@pytest.mark.parametrize("kind", RIVALS, ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kind", QUICK, ids=lambda k: k.__name__)
 def test_it_says_whether_it_reads_s_at_prediction(kind, people):
     X, y, s, f = people
     model = made(kind, f).fit(X, y, sensitive_features=s)
@@ -104,7 +106,7 @@ def test_it_says_whether_it_reads_s_at_prediction(kind, people):
         assert (model.predict(X) == model.predict(X, sensitive_features=s[::-1])).all()
 
 
-@pytest.mark.parametrize("kind", RIVALS, ids=lambda k: k.__name__)
+@pytest.mark.parametrize("kind", QUICK, ids=lambda k: k.__name__)
 def test_a_sweep_is_one_model_for_each_value(kind, people):
     X, y, s, f = people
     if kind is EqualizedThresholds:
