@@ -98,13 +98,16 @@ class Certificate:
             f"Certificate at {self.target.confidence:.0%}: {self.word}",
             ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
             rows,
-            [
-                *([ROUNDED] if any(e.within for e, _ in self.shown) else []),
-                *([] if self.warning is None else [f"Take care: {self.warning}."]),
-            ],
+            notes(self.warning, rounded=any(e.within for e, _ in self.shown)),
         )
 
     __repr__ = __str__
+
+
+def notes(warning: str | None, *, rounded: bool) -> list[str]:
+    """What is said below a certificate's table, here and on the page."""
+    said = [ROUNDED] if rounded else []
+    return said if warning is None else [*said, f"Take care: {warning}."]
 
 
 def certify(counts: Counts, target: Target) -> Certificate:

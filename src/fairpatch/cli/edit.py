@@ -34,7 +34,6 @@ def run(
 
     if not (strike or points or code or patch):
         refuse("there is nothing to edit: give --strike, --points, --code or --patch")
-    own_rows = data is None and (strike or points or patch)
     options = options_of(folder, data=data, trust_model=trust_model)
     edited = edit(
         load(patch or patch_path(folder)), strike=strike or [], points=_points(points or [])
@@ -58,7 +57,7 @@ def run(
     write_whole(judged, dumps_safely(None if told is None else told.model_dump(mode="json")))
     note(str(found.patch))
     note(str(certificate))
-    if own_rows:
+    if data is None:
         note(
             "take care: these are rows of the run itself, which whoever edits its card has seen. "
             "Judge it on rows that nothing else has seen: --data NEW_ROWS"

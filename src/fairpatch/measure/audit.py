@@ -18,7 +18,7 @@ from fairpatch.measure.counts import UNKNOWN, Counts
 from fairpatch.measure.disclose import Told
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.floor import COARSE, MIN_PEOPLE, UNPROTECTED
-from fairpatch.measure.groups import MAX_VALUES
+from fairpatch.measure.groups import check_values
 from fairpatch.measure.labels import label_expr, positive_labels
 from fairpatch.measure.metric import METRICS
 from fairpatch.measure.protected import Protected, protect
@@ -94,7 +94,8 @@ def audit(
             sample_weight=weight,
         )
     _check_points_right(counts, found)
-    _check_values(counts)
+    for feature in counts.features:
+        check_values(feature, len(counts.by(feature).known().groups))
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
     return Audit(counts, found, confidence, least, show_small_counts)
 
@@ -132,16 +133,6 @@ def _of_table(
 
 def _read_by(f: Estimator) -> list[str] | None:
     return BaseModel(f).columns
-
-
-def _check_values(counts: Counts) -> None:
-    """Refuse an amount as a sensitive feature: no group of it would be shown."""
-    for feature in counts.features:
-        values = len(counts.by(feature).known().groups)
-        if values > MAX_VALUES:
-            raise ValueError(
-                f"sensitive feature {feature!r} has {values} values; cut it into bands first"
-            )
 
 
 def _check_points_right(counts: Counts, decision: Decision) -> None:

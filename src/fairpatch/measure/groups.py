@@ -20,6 +20,14 @@ MAX_VALUES = 100
 """Values of one feature that can be learned from, at most."""
 
 
+def check_values(feature: str, values: int) -> None:
+    """Refuse an amount as a sensitive feature: its groups would be single people."""
+    if values > MAX_VALUES:
+        raise ValueError(
+            f"sensitive feature {feature!r} has {values} values; cut it into bands first"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
     """Everybody's values of the sensitive features, as codes.
@@ -82,10 +90,7 @@ class Groups:
                     f"sensitive feature {name!r} has {len(values)} known value, at least 2 are "
                     "needed to compare groups"
                 )
-            if len(values) > MAX_VALUES:
-                raise ValueError(
-                    f"sensitive feature {name!r} has {len(values)} values; cut it into bands first"
-                )
+            check_values(name, len(values))
         return self
 
     @cached_property

@@ -4,10 +4,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from fairpatch.choose.certificate import Certificate
+from fairpatch.choose.certificate import Certificate, notes
 from fairpatch.choose.target import Target
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import ROUNDED, full_tens
+from fairpatch.measure.floor import full_tens
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate, correct_rate
@@ -223,10 +223,7 @@ def certificate_text(certificate: Certified | None) -> str:
         f"Certificate at {certificate.confidence:.0%}: {certificate.word}",
         ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
         rows,
-        [
-            *([ROUNDED] if rounded else []),
-            *([] if certificate.warning is None else [f"Take care: {certificate.warning}."]),
-        ],
+        notes(certificate.warning, rounded=rounded),
     ).text()
 
 
