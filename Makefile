@@ -31,7 +31,7 @@ test:
 	$(PYTEST)
 
 spelling:
-	codespell *.md docs src tests
+	codespell *.md docs src tests benchmarks
 
 # The site in build/docs; its examples run, and warnings are errors.
 docs:
@@ -80,7 +80,7 @@ schemas:
 
 # Tables of 100 million rows, and Spark with executors that are killed: half an hour, 20 GB.
 scale:
-	$(PYTHON) -m fairpatch.bench scale --out build/scale
+	$(PYTHON) -m benchmarks scale --out build/scale
 	$(PYTEST) -m cluster
 
 # For a contributor, after each change: below a minute of processor time.
@@ -111,7 +111,7 @@ check-slow:
 
 # The whole paper, with its journal in build/paper: goes on where it was stopped.
 paper:
-	$(PYTHON) -m fairpatch.bench paper --out build/paper
+	$(PYTHON) -m benchmarks paper --out build/paper
 
 # The pinned versions with their hashes, which CI installs from.
 lock:

@@ -16,12 +16,17 @@ SHARED = ROOT.parent / "shared" / "data"
 collect_ignore_glob = ["docs/*.py", "docs/examples/*", "docs/gallery/*"]
 # What `make quick` runs: the mathematics, with no engine but pandas and DuckDB.
 QUICK = (
-    "measure", "patch", "choose/test_candidates.py", "choose/test_choice.py",
-    "choose/test_dial.py", "data/test_splits.py", "learn/test_losses.py", "learn/test_ratio.py",
+    "measure", "disclose", "patch", "commod/test_candidates.py", "choose/test_choice.py",
+    "choose/test_costs.py", "choose/test_dial.py", "data/test_splits.py", "commod/test_losses.py",
+    "commod/test_ratio.py",
     "test_faults.py", "test_package.py",
 )  # fmt: skip
 # and `make mutants`, on the rooms where figures are made
-MUTANTS = ("measure", "patch", "choose", "data/test_splits.py", "test_patched.py")
+MUTANTS = (
+    "measure", "disclose", "patch", "choose", "card", "identity", "report", "cli", "life",
+    "engines",
+    "data/test_splits.py", "test_patched.py", "test_front.py", "test_third_learner.py",
+)  # fmt: skip
 HEAVY = {"slow", "cluster", "timing", "data"}
 NO_DATA = "needs the real data sets: set FAIRPATCH_DATA to their folder (see CONTRIBUTING.md)"
 

@@ -14,14 +14,14 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 PYTHON = """
 import numpy as np
-from fairpatch import Commod, Target, audit
+from fairpatch import FairPatch, Target, audit
 random = np.random.default_rng(0)
 s = random.integers(0, 2, 6_000)
 X = random.normal(size=(6_000, 3)) + 0.5 * s[:, None]
 y = (X[:, 0] + random.normal(size=6_000) > 0.5).astype(int)
 from sklearn.linear_model import LogisticRegression
 f = LogisticRegression().fit(X[:2_000], y[:2_000])
-g = Commod(f, target=Target(p_rule=0.8)).fit(X[2_000:], y[2_000:], sensitive_features=s[2_000:])
+g = FairPatch(f, Target(p_rule=0.8)).fit(X[2_000:], y[2_000:], sensitive_features=s[2_000:])
 audit(X, y, sensitive_features=s, estimator=g)
 """
 PAGE = (

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from fairpatch import Commod, Target
+from fairpatch import Adversarial, FairPatch, Target, Training
 from fairpatch.datasets import Population
 
 people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
 people = people.sample(20_000, seed=0).to_pandas()
 X, S = people.drop(columns=["id", "group", "y"]), people["group"]
-g = Commod("score", target=Target(p_rule=0.8), n_steps=200).fit(
+g = FairPatch("score", Target(p_rule=0.8), learner=Adversarial(training=Training(n_steps=200))).fit(
     X, people["y"], sensitive_features=S
 )
 some = X.sample(2_500, random_state=0)

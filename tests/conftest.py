@@ -42,10 +42,10 @@ def two_groups():
 @pytest.fixture(scope="session")
 def quick_fit(two_groups):
     """A fit to a P-Rule of 0.8 in a second: the estimator, X, y and S."""
-    from fairpatch import Commod, Target
+    from fairpatch import FairPatch, Target
 
     X, y, S = (
         two_groups.drop(columns=["id", "group", "y"]), two_groups["y"], two_groups[["group"]],
     )  # fmt: skip
-    g = Commod("score", target=Target(p_rule=0.8))
+    g = FairPatch("score", Target(p_rule=0.8))
     return g.fit(X, y, sensitive_features=S), X, y, S

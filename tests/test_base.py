@@ -23,6 +23,7 @@ from sklearn.svm import SVC
 from xgboost import XGBClassifier
 
 from fairpatch.base import CLIP, BaseModel
+from fairpatch.decision import Decision
 
 X, Y = make_classification(2_000, n_features=6, flip_y=0.2, random_state=0)
 
@@ -48,16 +49,16 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", [*MODELS, pytest.param("catboost", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("cutoff", [0.5, 0.3])
-def test_decisions_and_logits_are_the_models_own(name, cutoff):
+@pytest.mark.parametrize("threshold", [0.5, 0.3])
+def test_decisions_and_logits_are_the_models_own(name, threshold):
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     model = (catboost if name == "catboost" else MODELS[name])().fit(frame, Y)
     p = model.predict_proba(frame)[:, 1].astype(float)
-    f = BaseModel(model, cutoff)
-    assert np.array_equal(f.decisions(frame), p > cutoff)
+    f = BaseModel(model, Decision(threshold=threshold))
+    assert np.array_equal(f.decisions(frame), p > threshold)
     assert np.allclose(f.scores(frame), p, atol=2e-7)
     clipped = np.clip(p, 1e-6, 1 - 1e-6)
-    expected = np.log(clipped / (1 - clipped)) - np.log(cutoff / (1 - cutoff))
+    expected = np.log(clipped / (1 - clipped)) - np.log(threshold / (1 - threshold))
     assert np.allclose(f.logits(frame), expected, rtol=1e-4, atol=1e-4)
 
 
@@ -71,14 +72,14 @@ def test_margins_keep_the_tail_that_float32_probabilities_lose():
 
 
 @given(st.floats(1e-5, 1 - 1e-5), st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_the_sign_of_f_logit_is_the_decision_to_the_last_bit(cutoff, p):
-    p = np.array([*p, 0.0, 1.0, cutoff, np.nextafter(cutoff, 0), np.nextafter(cutoff, 1)])
-    f = BaseModel(lambda _: p, cutoff)
+def test_the_sign_of_f_logit_is_the_decision_to_the_last_bit(threshold, p):
+    p = np.array([*p, 0.0, 1.0, threshold, np.nextafter(threshold, 0), np.nextafter(threshold, 1)])
+    f = BaseModel(lambda _: p, Decision(threshold=threshold))
     logits = f.logits(None)
     assert np.isfinite(logits).all()
-    assert np.array_equal(logits > 0, p > cutoff)
-    assert np.array_equal(logits < 0, p < cutoff)
-    assert np.array_equal(f.decisions(None), p > cutoff)
+    assert np.array_equal(logits > 0, p > threshold)
+    assert np.array_equal(logits < 0, p < threshold)
+    assert np.array_equal(f.decisions(None), p > threshold)
 
 
 @pytest.mark.parametrize("native", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -89,7 +90,7 @@ def test_a_score_column_of_any_frame(native):
 
 def test_the_expression_decides_as_the_array_and_leaves_gaps_open():
     frame = pl.DataFrame({"p": [0.1, 0.6, None, float("nan"), 1.5]})
-    out = nw.from_native(frame).select(d=BaseModel("p", 0.3).decision_expr())
+    out = nw.from_native(frame).select(d=BaseModel("p", Decision(threshold=0.3)).decision_expr())
     assert out["d"].to_list() == [False, True, None, None, None]
 
 
@@ -104,8 +105,16 @@ def test_f_survives_clone_and_is_never_fitted():
     ("build", "error", "message"),
     [
         (lambda: BaseModel(3), TypeError, "predict_proba, a callable"),
-        (lambda: BaseModel("p", cutoff=0), ValueError, "cutoff must be a probability"),
-        (lambda: BaseModel("p", cutoff=1.0), ValueError, "cutoff must be a probability"),
+        (
+            lambda: BaseModel("p", Decision(threshold=0)),
+            ValueError,
+            "threshold must be a probability",
+        ),
+        (
+            lambda: BaseModel("p", Decision(threshold=1.0)),
+            ValueError,
+            "threshold must be a probability",
+        ),
         (lambda: BaseModel("q").scores(pd.DataFrame({"p": [1]})), KeyError, "no score column 'q'"),
         (lambda: BaseModel("p").scores(np.zeros((2, 2))), TypeError, "X must be a frame"),
         (lambda: BaseModel("p").scores(pd.DataFrame({"p": [2.0]})), ValueError, "1 of 1 values"),

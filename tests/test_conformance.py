@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from fairpatch import Commod, Decision, Target, audit
+from fairpatch import Decision, FairPatch, Target, audit
 from fairpatch.cli import apply as apply_verb
 from fairpatch.cli import config as configs
 from fairpatch.cli.fit import fit as fit_verb
@@ -83,7 +83,7 @@ def kinds():
     yield Kind("categorical labels", p.assign(y=pd.Categorical(yes)))
     bad = p.assign(y=np.where(p["y"] == 1, "no", "yes"), score=1 - p["score"])  # 1 - p is rounded
     yield Kind("favourable 0", bad, harm, as_plain=0.99)
-    yield Kind("cut-off .27", p, Decision(cutoff=0.27), as_plain=0.0)
+    yield Kind("threshold .27", p, Decision(threshold=0.27), as_plain=0.0)
     yield Kind("weights", p.assign(w=random.uniform(0.5, 2, len(p)).round(2)),
                Decision(weight="w"), as_plain=0.0)  # fmt: skip
     yield Kind("dates and keys", p.assign(opened=dates, number=[f"C{i}" for i in range(len(p))]),
@@ -107,8 +107,7 @@ def fitted(kind):
 @cache
 def _fitted(name):
     kind = KINDS[name]
-    g = Commod(
-        "score", target=Target(**TARGET), decision=kind.decision, categories=kind.categories,
+    g = FairPatch("score", Target(**TARGET), decision=kind.decision, categories=kind.categories,
         exclude=[*kind.exclude, *kind.ignore],
     )  # fmt: skip
     return g.fit(kind.table, "y", sensitive_features=list(kind.sensitive))
@@ -208,8 +207,8 @@ def test_every_door_counts_alike(kind):
     assert all((counted[0].n == other.n).all() for other in counted)
     certified = [g.certify(rows, "y", sensitive_features=S) for rows in (kind.table, table, frame)]
     for other in certified:
-        assert [v.word for v in other.verdicts] == [v.word for v in certified[0].verdicts]
-        for one, two in zip(other.verdicts, certified[0].verdicts, strict=True):
+        assert [v.verdict for v in other.results] == [v.verdict for v in certified[0].results]
+        for one, two in zip(other.results, certified[0].results, strict=True):
             assert float(one.estimate) == pytest.approx(float(two.estimate), abs=1e-12)
 
 
@@ -219,10 +218,10 @@ def test_arrays_decide_and_count_alike():
     X = PEOPLE[[*numbers, "score"]].to_numpy()
     named = PEOPLE[[*numbers, "score"]].set_axis(["x0", "x1", "x2", "x3"], axis=1)
     S, y = PEOPLE["sex"].to_numpy(), PEOPLE["y"].to_numpy()
-    own = {"target": Target(p_rule=0.65)}
-    g = Commod(lambda X: np.asarray(X)[:, 3], exclude=["x3"], **own)
+    target = Target(p_rule=0.65)
+    g = FairPatch(lambda X: np.asarray(X)[:, 3], target, exclude=["x3"])
     g.fit(X, y, sensitive_features=S)
-    h = Commod("x3", **own).fit(named, y, sensitive_features=S)
+    h = FairPatch("x3", target).fit(named, y, sensitive_features=S)
     assert g.patch_.lines == h.patch_.lines
     decided = g.patched_.decide(X)
     assert (decided == h.patched_.decide(named)).all()

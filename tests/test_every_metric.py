@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fairpatch import Commod, Target, audit
+from fairpatch import Decision, FairPatch, Target, audit
 from fairpatch.cli.main import app
 from fairpatch.datasets import Population
 from fairpatch.measure import METRICS, Counts
@@ -51,7 +51,7 @@ def fits(people, limits):
 
     def fit(metric):
         if metric not in made:
-            g = Commod("score", target=Target(**{metric.name: limits[metric]}))
+            g = FairPatch("score", Target(**{metric.name: limits[metric]}))
             made[metric] = g.fit(X, frame["y"], sensitive_features=frame[["group"]])
         return made[metric], X, frame["y"], frame[["group"]]
 
@@ -64,7 +64,7 @@ def test_a_target_is_met_on_the_selection_rows_and_judged_on_others(metric, fits
     value = g.choice_.metrics["group"][metric.name]
     assert metric.met(value, limits[metric])
     assert g.choice_.bound.change_rate <= g.choice_.change_rate
-    (verdict,) = g.certificate_.verdicts
+    (verdict,) = g.certificate_.results
     assert verdict.requirement.metric is metric
     assert metric.words in str(g.certificate_)
     assert metric.words in str(g.choice_)
@@ -87,7 +87,7 @@ def test_a_review_shows_it_before_and_after_and_along_the_dial(metric, fits, lim
     g, X, y, S = fits(metric)
     found = g.review(X, y, sensitive_features=S, refits=0)
     data = found.to_dict()
-    (line,) = [r for r in data["verdict"]["requirements"] if r["name"] == metric.words]
+    (line,) = [r for r in data["effect"]["requirements"] if r["name"] == metric.words]
     assert line["limit"] == limits[metric]
     counts = g.patched_.count(X, y, sensitive_features=S)
     after, value = line["after"], float(metric.of(counts))
@@ -111,7 +111,7 @@ def test_the_command_line_takes_it(metric, people, limits, tmp_path, monkeypatch
     ask = f"{metric.name}={limits[metric]}"
     options = ["--data", "people.csv", "--label", "y", "--score", "score", "--sensitive", "group"]
     done = CliRunner().invoke(
-        app, ["fit", *options, "--ignore", "id", "--target", ask, "--target", "room=1"]
+        app, ["fit", *options, "--ignore", "id", "--target", ask, "--target", "safety_margin=1"]
     )
     assert done.exit_code == 0, done.output
     assert metric.words in CliRunner().invoke(app, ["frontier", "run"]).output
@@ -126,9 +126,9 @@ def test_a_table_in_duckdb_is_fitted_and_certified_alike(metric, people, limits)
     connection.register("people", people)
     table = connection.sql("SELECT * FROM people")
     target = Target(**{metric.name: limits[metric]})
-    g = Commod("score", target=target, max_rows=3_000)
-    g.fit(table, "y", sensitive_features="group", key="id")
-    assert g.certificate_.verdicts[0].requirement.metric is metric
+    g = FairPatch("score", target, max_rows=3_000, decision=Decision(key="id"))
+    g.fit(table, "y", sensitive_features="group")
+    assert g.certificate_.results[0].requirement.metric is metric
     in_engine = g.certify(table, "y", sensitive_features="group")
     frame = people.to_pandas()
     in_memory = g.certify(

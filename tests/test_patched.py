@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch import BaseModel, PatchedModel, Target, review
+from fairpatch import BaseModel, Decision, PatchedModel, Target, review
 from fairpatch.measure import Counts
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import CHANGED, DECISION, RATIO, REASON, SCORE, apply
@@ -15,7 +15,7 @@ from fairpatch.patch.apply import CHANGED, DECISION, RATIO, REASON, SCORE, apply
 OWN = [RATIO, SCORE, DECISION, CHANGED, REASON]
 
 
-def patch_on(direction="both", cutoff=0.5):
+def patch_on(direction="both", threshold=0.5):
     """r = 1 - a, with b as a second reason."""
     return Patch(
         columns=[Column(name="a", kind="number"), Column(name="b", kind="number")],
@@ -24,7 +24,7 @@ def patch_on(direction="both", cutoff=0.5):
                     numbers=[NumberWeight(column=column, coefficient=slope, missing=0.0)])
             for name, column, slope in (("much a", "a", -1.0), ("much b", "b", -0.25))
         ],
-        cutoff=cutoff, direction=direction,
+        threshold=threshold, direction=direction,
     )  # fmt: skip
 
 
@@ -45,13 +45,15 @@ def f(people):
 
 
 @pytest.mark.parametrize("direction", ["both", "promote_only", "demote_only"])
-@pytest.mark.parametrize("cutoff", [0.5, 0.27])
-def test_a_model_and_its_score_column_give_the_same_columns(people, f, direction, cutoff):
-    patch = patch_on(direction, cutoff)
-    model = PatchedModel(BaseModel(f, cutoff), patch)
+@pytest.mark.parametrize("threshold", [0.5, 0.27])
+def test_a_model_and_its_score_column_give_the_same_columns(people, f, direction, threshold):
+    patch = patch_on(direction, threshold)
+    model = PatchedModel(BaseModel(f, Decision(threshold=threshold)), patch)
     by_model = model.apply(people, with_reason=True)
     scored = people.assign(p=f.predict_proba(people)[:, 1])
-    by_column = PatchedModel(BaseModel("p", cutoff), patch).apply(scored, with_reason=True)
+    by_column = PatchedModel(BaseModel("p", Decision(threshold=threshold)), patch).apply(
+        scored, with_reason=True
+    )
     assert by_model.index.equals(people.index)
     for name in OWN:
         one, two = by_model[name].to_numpy(), by_column[name].to_numpy()
@@ -114,8 +116,10 @@ def test_what_is_missing_or_taken_is_said(people, f):
         apply(patch_on(), people[["a"]], "p")
     with pytest.raises(TypeError, match="target must be a Target, as Target"):
         model.certify(people, np.zeros(300), sensitive_features=np.zeros(300), target={})
-    with pytest.raises(ValueError, match="decides above 0.4, the patch was learned for a cut-off"):
-        PatchedModel(BaseModel(f, 0.4), patch_on())
+    with pytest.raises(
+        ValueError, match="decides above 0.4, the patch was learned for a threshold"
+    ):
+        PatchedModel(BaseModel(f, Decision(threshold=0.4)), patch_on())
 
 
 def test_labels_keep_their_names(people, f):
@@ -134,7 +138,7 @@ def test_counts_are_those_of_the_decisions(people, f):
         decision=f.predict(people), new_decision=model.decide(people), y=y, sensitive_features=s
     )
     verdict = model.certify(people, y, sensitive_features=s, target=Target(p_rule=0.5))
-    assert verdict.verdicts[0].people == 300
+    assert verdict.results[0].people == 300
 
 
 def test_a_review_without_the_fit_reads_no_s_and_learns_nothing_again(people, f):
@@ -145,11 +149,11 @@ def test_a_review_without_the_fit_reads_no_s_and_learns_nothing_again(people, f)
     y = np.where(np.arange(300) % 3 > 0, "y", "n")
     named = pd.DataFrame({"s": s}, index=people.index)
     blind = [
-        review(model, X, y, sensitive_features=named).to_dict()["verdict"]["bound_blind"]
+        review(model, X, y, sensitive_features=named).to_dict()["effect"]["bound_blind"]
         for X in (people, people.assign(s=s))  # the sensitive column is in X, and is not read
     ]
     assert blind[0] == blind[1]
-    with pytest.raises(TypeError, match="model must be a PatchedModel, as Commod"):
+    with pytest.raises(TypeError, match="model must be a PatchedModel, as FairPatch"):
         review(f, people, y, sensitive_features=s)
     with pytest.raises(TypeError, match="base must be a BaseModel"):
         PatchedModel(f, patch_on())

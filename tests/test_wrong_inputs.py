@@ -9,9 +9,9 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch import BaseModel, Commod, PatchedModel, Target
+from fairpatch import BaseModel, Commod, Decision, FairPatch, PatchedModel, Target
 from fairpatch.datasets import Population
-from fairpatch.patch.compare import OtherModelError, OtherModelWarning, compare
+from fairpatch.identity.compare import OtherModelError, OtherModelWarning, compare
 
 NUMBERS = ["num_0", "num_1", "num_3"]
 GROUPS = {"a": (0.65, 0.0), "b": (0.35, 1.0)}
@@ -28,7 +28,7 @@ def sample(n, seed):
 def column():
     """A patch on a score column, and new people."""
     people = sample(6_000, 0).drop(columns="id")
-    g = Commod("score", target=Target(p_rule=0.75))
+    g = FairPatch("score", Target(p_rule=0.75))
     g.fit(people, "y", sensitive_features=["group"])
     return g.patched_, sample(4_000, 1)
 
@@ -38,7 +38,7 @@ def model():
     """A patch on a model, the model, and people."""
     people = sample(6_000, 0)
     f = LogisticRegression(max_iter=500).fit(people[NUMBERS], people["y"])
-    g = Commod(f, target=Target(p_rule=0.7))
+    g = FairPatch(f, Target(p_rule=0.7))
     g.fit(people.drop(columns=["id", "score"]), "y", sensitive_features=["group"])
     return g.patched_, people
 
@@ -60,16 +60,16 @@ def test_people_like_those_of_the_fit_are_let_through(column):
 
 def test_a_turned_score_is_refused(column):
     patched, people = column
-    with pytest.raises(OtherModelError, match="points the other way"):
+    with pytest.raises(OtherModelError, match="is reversed"):
         patched.apply(people.assign(score=1 - people["score"]))
 
 
 def test_another_model_is_noticed_by_its_scores_alone(column):
     patched, people = column
     other = np.random.default_rng(0).permutation(people["score"])
-    with pytest.raises(OtherModelError, match="people alike have other scores"):
+    with pytest.raises(OtherModelError, match="similar people score differently"):
         patched.apply(people.assign(score=other))
-    with pytest.warns(OtherModelWarning, match="have other scores"):
+    with pytest.warns(OtherModelWarning, match="score differently than when"):
         patched.apply(people.assign(score=other), if_unlike="warn")
     assert len(quietly(patched, people.assign(score=other), if_unlike="ignore"))
 
@@ -86,12 +86,14 @@ def test_a_retrained_model_is_noticed_by_made_up_people(model):
     assert len(quietly(patched, people))
 
 
-def test_two_percent_of_people_with_a_new_level_are_noticed(column):
+def test_two_percent_of_people_with_a_new_category_are_noticed(column):
     patched, people = column
     read = next(c.name for c in patched.patch.columns if c.kind == "category")
     odd = people.copy()
     odd.loc[odd.index[:80], read] = "never seen"
-    with pytest.warns(OtherModelWarning, match=f"have a level of '{read}' that it does not know"):
+    with pytest.warns(
+        OtherModelWarning, match=f"have a category of '{read}' that it does not know"
+    ):
         patched.apply(odd)
 
 
@@ -115,7 +117,7 @@ def test_a_missing_column_is_named(column):
 def test_other_units_are_refused(column):
     patched, people = column
     read = next(c.name for c in patched.patch.columns if c.kind == "number")
-    with pytest.raises(OtherModelError, match=f"'{read}' is spread otherwise.*other units"):
+    with pytest.raises(OtherModelError, match=f"'{read}' is not distributed as.*other units"):
         patched.apply(people.assign(**{read: people[read] / 1000}))
 
 
@@ -146,7 +148,7 @@ def test_a_column_that_is_there_twice_is_named(column):
 def test_another_cut_off_is_refused(column):
     patched, _ = column
     with pytest.raises(ValueError, match="decides above 0.4, the patch was learned for"):
-        PatchedModel(BaseModel("score", 0.4), patched.patch)
+        PatchedModel(BaseModel("score", Decision(threshold=0.4)), patched.patch)
 
 
 def test_many_gaps_are_noticed_and_a_score_without_a_value_has_no_decision(column):
@@ -186,7 +188,7 @@ def test_days_written_as_text_are_no_levels():
     people["score"] = np.linspace(0.05, 0.95, 400)
     y, s = (people["score"] > 0.5).astype(int), np.arange(400) % 2
     with pytest.raises(TypeError, match="'day' is a date or time .*exclude="):
-        Commod("score", target=Target(p_rule=0.8)).fit(people, y, sensitive_features=s)
+        FairPatch("score", Target(p_rule=0.8)).fit(people, y, sensitive_features=s)
 
 
 def test_what_other_libraries_call_a_metric_is_known():

@@ -2,7 +2,7 @@
 Two years in production
 =======================
 
-Twenty-four months of a patched model: a promise that is looked at every month, labels that come
+Twenty-four months of a patched model: a guarantee that is checked every month, labels that come
 three months late, two retrainings, and one month in which something breaks. The population is
 generated, so what is true is known.
 """
@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from fairpatch import BaseModel, Commod, PatchedModel, Target
+from fairpatch import BaseModel, FairPatch, PatchedModel, Target
 from fairpatch.datasets import Population
 from fairpatch.life import History, Ledger, monitor, refit, watch
 from fairpatch.life.history_page import history_page
@@ -44,8 +44,8 @@ def scored(rows, models):
 
 
 models = {"score_1": trained(people(1))}
-promised = Target(p_rule=0.75, equal_opportunity_difference=0.2, room=1)
-first = Commod("score_1", target=promised).fit(
+target = Target(p_rule=0.75, equal_opportunity_difference=0.2, safety_margin=1)
+first = FairPatch("score_1", target).fit(
     scored(people(2, 6_000), models), "y", sensitive_features=["group"]
 )
 print(first.certificate_)
@@ -55,7 +55,7 @@ history, ledger = History(folder / "history.jsonl"), Ledger(folder / "ledger.jso
 g = first.patched_
 ledger.append(
     "fitted", patch_hash(g.patch), since="2026-01-01",
-    facts={"promise": str(promised), "change_rate": round(first.choice_.change_rate, 4)},
+    facts={"target": str(target), "change_rate": round(first.choice_.change_rate, 4)},
 )  # fmt: skip
 ledger.append("applied", patch_hash(g.patch), since="2026-01-01")
 
@@ -72,7 +72,7 @@ for t, month in enumerate(months):
         models[name] = trained(pd.concat([kept[m] for m in months[t - 8 : t]])[[*numbers, "y"]])
         found = refit(
             g, name, scored(people(50 + t, 6_000), models), "y", sensitive_features=["group"],
-            target=promised, exclude=[*models],
+            target=target, exclude=[*models],
         )  # fmt: skip
         print(month, found, sep="\n")
         option, before = found.recommended or found.options["learn"], patch_hash(g.patch)
@@ -87,13 +87,13 @@ for t, month in enumerate(months):
         hit = (rows["group"] == "b") & (np.arange(len(rows)) % 3 > 0)
         rows.loc[hit, [*models]] *= 0.4
     kept[month] = rows
-    own = {"sensitive_features": ["group"], "target": promised, "history": history}
+    own = {"sensitive_features": ["group"], "target": target, "history": history}
     now = monitor(g, rows.drop(columns="y"), period=month, **own)
     late = months[t - 3] if t >= 3 else None
     if late is not None and not (t - 3 < 8 <= t or t - 3 < 16 <= t):
         now = monitor(g, kept[late], "y", period=late, **own)
-    words.append(now.word)
-    ledger.append("monitored", patch_hash(g.patch), facts={"period": month, "verdict": now.word})
+    words.append(now.verdict)
+    ledger.append("monitored", patch_hash(g.patch), facts={"period": month, "verdict": now.verdict})
 print(dict(zip(months, words, strict=True)))
 print(now)
 
@@ -106,19 +106,19 @@ for day in ("2026-05-15", "2027-03-15", "2027-10-15"):
     print(day, found.patch[:8], [e.event for e in found.entries if e.event != "monitored"])
 print(f"at most {ledger.changes_since_first():.1%} of decisions differ from the first model's")
 page = folder / "history.html"
-page.write_text(history_page(history, promised, ledger.entries()), encoding="utf-8")
+page.write_text(history_page(history, target, ledger.entries()), encoding="utf-8")
 print(f"{page.name}: {page.stat().st_size / 1000:.0f} kB, {len(ledger.verify())} entries")
 
 # %%
 # The interval may be looked at every month: it is right for all of them together.
 fig, ax = plt.subplots(figsize=(7, 3.6))
 for patch in dict.fromkeys(p.patch for p in history):
-    promise = watch(history, promised, patch=patch).promises[0]
+    promise = watch(history, target, patch=patch).guarantees[0]
     at = [months.index(name) for name in promise.periods]
     ax.fill_between(at, promise.stands.low, promise.stands.high, alpha=0.25)
     own = {p.period: p.shown["metrics"]["group"]["p_rule"]["value"] for p in history.of(patch)}
     ax.plot(at, [own[name] for name in promise.periods], "o", markersize=4)
-ax.axhline(promised.p_rule, color="black", linestyle="--", linewidth=1)
+ax.axhline(target.p_rule, color="black", linestyle="--", linewidth=1)
 ax.set_xticks(range(0, 24, 3), months[::3])
 ax.set(ylabel="P-Rule", ylim=(0.4, 1.02), title="Three patches, two years, one broken month")
 fig.tight_layout()

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from fairpatch import Commod, Target, audit
+from fairpatch import FairPatch, Target, audit
 from fairpatch.datasets import load
 from fairpatch.patch.encoding import Encoder
 
@@ -36,7 +36,7 @@ print(audit(X_test, y_test, sensitive_features=S_test, estimator=f))
 
 # %%
 # Ask for a P-Rule of 0.9, and take no approval away.
-g = Commod(f, target=Target(p_rule=0.9, direction="promote_only"))
+g = FairPatch(f, Target(p_rule=0.9, direction="promote_only"))
 g.fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
 print(g.certificate_)

@@ -3,13 +3,13 @@ An insurance-like portfolio, generated
 ======================================
 
 A portfolio of 60,000 applications with a calibrated score whose truth is known, so that what a
-certificate promises can be compared with what is so.
+certificate guarantees can be compared with what is so.
 """
 
 # %%
 import numpy as np
 
-from fairpatch import Commod, Target, audit
+from fairpatch import FairPatch, Target, audit
 from fairpatch.datasets import Population
 
 groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
@@ -20,14 +20,14 @@ print(audit(X, y, sensitive_features=S, estimator="score").comparisons["group"].
 
 # %%
 # At most five columns, so that it can be explained in one sentence.
-g = Commod("score", target=Target(p_rule=0.8, max_columns=5), max_rows=10_000)
+g = FairPatch("score", Target(p_rule=0.8, max_columns=5), max_rows=10_000)
 g.fit(X, y, sensitive_features=S)
 print(g.choice_)
 print(g.certificate_)
 print(g.patch_)
 
 # %%
-# Does the promise hold? Draw 300,000 other people from the same population.
+# Does it hold? Draw 300,000 other people from the same population.
 fresh = population.sample(300_000, seed=1).to_pandas()
 decided = g.predict(fresh.drop(columns=["id", "group", "y"]))
 rates = fresh.assign(decided=decided).groupby("group", observed=True)["decided"].mean()

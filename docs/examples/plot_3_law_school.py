@@ -1,8 +1,8 @@
 """
-Law School, and the dial
-========================
+Law School, at every strength
+=============================
 
-The paper's first data set: who passes the bar exam. One trained patch, turned up from nothing.
+The paper's first data set: who passes the bar exam. One trained patch, at every strength.
 """
 
 # %%
@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from fairpatch import Commod
+from fairpatch import Commod, Training
 from fairpatch.datasets import load
 
 law = load("law_school")
@@ -19,7 +19,7 @@ X_train, X_test, y_train, y_test, S_train, S_test = train_test_split(
     law.X, law.y, law.sensitive["race"], test_size=0.3, random_state=11
 )
 f = make_pipeline(MinMaxScaler(), LogisticRegression()).fit(X_train, y_train)
-g = Commod(f, lambda_fair=1.0, lambda_concepts=0.05, n_concepts=2)
+g = Commod(f, lambda_fair=1.0, lambda_concepts=0.05, training=Training(n_concepts=2))
 g.fit(X_train, y_train, sensitive_features=S_train)
 print(g.patch_)
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from fairpatch import Commod, Target, audit
+from fairpatch import FairPatch, Target, audit
 from fairpatch.datasets import load
 from fairpatch.patch.encoding import Encoder
 
@@ -36,7 +36,7 @@ print(audit(X_test, y_test, sensitive_features=S_test, estimator=f))
 # %%
 # A patch of at most six columns, that takes nobody's favourable decision away.
 target = Target(p_rule=0.85, direction="promote_only", max_columns=6)
-g = Commod(f, target=target).fit(X_train, y_train, sensitive_features=S_train)
+g = FairPatch(f, target).fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
 print(g.certificate_)
 print(g.patch_)
@@ -50,7 +50,7 @@ for segment in segments(g.patch_, X_test, changed, g.base_.logits(X_test))[:4]:
     print(segment)
 
 # %%
-# Which columns that the patch reads tell race? That is for a person to judge.
+# Which columns that the patch uses are proxies for race? That is for a person to judge.
 import matplotlib.pyplot as plt
 
 from fairpatch.explain import proxy_risk
@@ -60,5 +60,5 @@ fig, ax = plt.subplots(figsize=(6.4, 3.8))
 colours = ["#2166ac" if risk.read_by_patch else "#bbbbbb" for risk in risks]
 ax.barh([risk.what for risk in risks], [risk.auc for risk in risks], color=colours)
 ax.axvline(0.5, color="black", linewidth=0.8)
-ax.set(xlim=(0.4, 1), xlabel="how well it tells race (AUC); blue: read by the patch")
+ax.set(xlim=(0.4, 1), xlabel="how well it predicts race (AUC); blue: used by the patch")
 fig.tight_layout()

@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from fairpatch import Commod, Target, audit
+from fairpatch import FairPatch, Target, audit
 from fairpatch.datasets import load
 from fairpatch.patch.encoding import Encoder
 
@@ -33,7 +33,7 @@ for name, comparison in before.comparisons.items():
 
 # %%
 # The target holds for each feature by itself.
-g = Commod(f, target=Target(p_rule=0.7))
+g = FairPatch(f, Target(p_rule=0.7))
 g.fit(X_train, y_train, sensitive_features=S_train)
 print(g.choice_)
 print(g.patch_)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lightgbm import LGBMClassifier
 
-from fairpatch import Commod, Target
+from fairpatch import FairPatch, Target
 from fairpatch.datasets import Population
 from fairpatch.engines.onnx import merged_graph, run_graph, save_graph
 
@@ -26,7 +26,7 @@ f.fit(train[numbers], train["y"])
 # %%
 # A fit on rows that f was not trained on: f's mistakes on its own training rows are too few.
 people = population.sample(20_000, seed=1).to_pandas()
-g = Commod(f, target=Target(p_rule=0.7))
+g = FairPatch(f, Target(p_rule=0.7))
 g.fit(people[numbers], people["y"], sensitive_features=people["group"])
 print(g.choice_)
 print(g.certificate_)

@@ -9,7 +9,7 @@ only counts and a sample leave it.
 # %%
 import duckdb
 
-from fairpatch import Commod, Target, audit
+from fairpatch import Decision, FairPatch, Target, audit
 from fairpatch.datasets import Population
 from fairpatch.patch.apply import apply
 
@@ -21,8 +21,8 @@ print("P-Rule", found.comparisons["group"].metrics["p_rule"])
 
 # %%
 # The key tells rows apart: by its hash they are split and sampled, the same rows on every engine.
-g = Commod("score", target=Target(p_rule=0.8), max_rows=10_000)
-g.fit(table, "y", sensitive_features=["group"], key="id")
+g = FairPatch("score", Target(p_rule=0.8), max_rows=10_000, decision=Decision(key="id"))
+g.fit(table, "y", sensitive_features=["group"])
 print(g.certificate_)
 print(g.patch_)
 

@@ -12,16 +12,20 @@ if TYPE_CHECKING:
     from fairpatch import measure as measure
     from fairpatch import patch as patch
     from fairpatch.base import BaseModel as BaseModel
+    from fairpatch.card.learner import Card as Card
     from fairpatch.choose.not_reached import TargetNotReachedError as TargetNotReachedError
     from fairpatch.choose.target import Target as Target
-    from fairpatch.commod import Commod as Commod
+    from fairpatch.commod.adversarial import Adversarial as Adversarial
+    from fairpatch.commod.estimator import Commod as Commod
+    from fairpatch.commod.problem import Grid as Grid
+    from fairpatch.commod.problem import Training as Training
     from fairpatch.decision import Decision as Decision
-    from fairpatch.learn.push.rules import CardRules as CardRules
-    from fairpatch.measure.audit import Audit as Audit
-    from fairpatch.measure.audit import audit as audit
+    from fairpatch.front import FairPatch as FairPatch
     from fairpatch.measure.counts import Counts as Counts
     from fairpatch.patch.model import Patch as Patch
     from fairpatch.patched import PatchedModel as PatchedModel
+    from fairpatch.report.audit import Audit as Audit
+    from fairpatch.report.audit import audit as audit
     from fairpatch.report.identity import About as About
     from fairpatch.report.review import review as review
 
@@ -29,33 +33,41 @@ __version__ = "0.1.0"
 
 _HOME = {
     "About": "fairpatch.report.identity",
-    "Audit": "fairpatch.measure.audit",
+    "Adversarial": "fairpatch.commod.adversarial",
+    "Audit": "fairpatch.report.audit",
     "BaseModel": "fairpatch.base",
-    "CardRules": "fairpatch.learn.push.rules",
-    "Commod": "fairpatch.commod",
+    "Card": "fairpatch.card.learner",
+    "Commod": "fairpatch.commod.estimator",
     "Counts": "fairpatch.measure.counts",
     "Decision": "fairpatch.decision",
+    "FairPatch": "fairpatch.front",
+    "Grid": "fairpatch.commod.problem",
     "Patch": "fairpatch.patch.model",
     "PatchedModel": "fairpatch.patched",
     "Target": "fairpatch.choose.target",
     "TargetNotReachedError": "fairpatch.choose.not_reached",
-    "audit": "fairpatch.measure.audit",
+    "Training": "fairpatch.commod.problem",
+    "audit": "fairpatch.report.audit",
     "review": "fairpatch.report.review",
 }
 _ROOMS = ("datasets", "life", "measure", "patch")
 
 __all__ = [
     "About",
+    "Adversarial",
     "Audit",
     "BaseModel",
-    "CardRules",
+    "Card",
     "Commod",
     "Counts",
     "Decision",
+    "FairPatch",
+    "Grid",
     "Patch",
     "PatchedModel",
     "Target",
     "TargetNotReachedError",
+    "Training",
     "__version__",
     "audit",
     "datasets",

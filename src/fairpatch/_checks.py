@@ -53,10 +53,10 @@ def a(name: str, value: Any, kind: type, example: str) -> None:
 
 def weights(name: str, values: Any) -> Any:
     """Finite numbers, none below 0 and not all 0."""
-    found = np.asarray(values, np.float64)
-    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
+    array = np.asarray(values, np.float64)
+    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
         raise ValueError(f"{name} must be finite numbers, at least 0 and not all zero")
-    return found
+    return array
 
 
 def same_people(**given: Any) -> None:
@@ -64,7 +64,7 @@ def same_people(**given: Any) -> None:
     each: list[tuple[str, Any]] = []
     for name, value in given.items():
         parts = list(value.values()) if isinstance(value, Mapping) else [value]
-        each += [(name, own.index) for own in parts if _has_index(own)]
+        each += [(name, part.index) for part in parts if _has_index(part)]
     for two, second in each[1:]:
         one, first = each[0]
         if len(first) == len(second) and not first.equals(second):

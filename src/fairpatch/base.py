@@ -1,4 +1,4 @@
-"""f, the base model that somebody already validated: scores in, log-odds against the cut-off out.
+"""f, the base model that somebody already validated: scores in, log-odds against the threshold out.
 
     f_logit = clip(logit(p), ±CLIP) - logit(t)        (METHOD section 1)
 
@@ -38,22 +38,21 @@ _SKLEARN_LOG_ODDS = {
 
 @dataclass(frozen=True)
 class BaseModel:
-    """The base model f with its cut-off t.
+    """The base model f and what it decides.
 
     Parameters
     ----------
     estimator : fitted classifier, callable or str
         Anything with ``predict_proba``; a callable that takes X and returns one probability a row
         (or two columns, the second being the positive class); or the name of a score column of X.
-    cutoff : float
-        The policy cut-off t: f decides 1 where its probability is above t.
     decision : Decision, optional
-        What f decides, with its cut-off, instead of a cut-off alone.
+        What f decides, its threshold among it. Unless it names one, a model that has a threshold
+        of its own, as scikit-learn's ``FixedThresholdClassifier`` has, keeps that.
 
     Examples
     --------
     >>> import numpy as np
-    >>> f = BaseModel(lambda X: X[:, 0], cutoff=0.7)
+    >>> f = BaseModel(lambda X: X[:, 0], Decision(threshold=0.7))
     >>> X = np.array([[0.0], [0.7], [0.9], [1.0]])
     >>> f.decisions(X)
     array([False, False,  True,  True])
@@ -62,21 +61,9 @@ class BaseModel:
     """
 
     estimator: Estimator
-    cutoff: float = 0.5
     decision: Decision = PLAIN
 
     def __post_init__(self) -> None:
-        if self.decision is not PLAIN and self.cutoff not in (0.5, self.decision.cutoff):
-            raise ValueError(
-                f"cutoff={self.cutoff!r} is given beside a decision that says "
-                f"{self.decision.cutoff!r}: say it in the decision alone"
-            )
-        if self.decision is not PLAIN:
-            object.__setattr__(self, "cutoff", self.decision.cutoff)
-        if not -CLIP < logit(self.cutoff) < CLIP:
-            raise ValueError(
-                f"cutoff must be a probability above 1e-6 and below 1 - 1e-6, got {self.cutoff!r}"
-            )
         f = self.estimator
         if not (isinstance(f, str) or callable(f) or hasattr(f, "predict_proba")):
             raise TypeError(
@@ -86,9 +73,20 @@ class BaseModel:
                 "callable that returns its scores as probabilities."
             )
         _check_binary(f)
-        if self.decision is PLAIN:
-            object.__setattr__(self, "decision", Decision(cutoff=self.cutoff))
+        threshold = own_threshold(f)
+        if threshold is not None and not self.decision.has_threshold:
+            object.__setattr__(self, "decision", self.decision.replace(threshold=threshold))
+        elif threshold is not None and threshold != self.threshold:
+            raise ValueError(
+                f"the base model decides at its own threshold, {threshold:g}, and the decision "
+                f"names {self.threshold:g}: leave it out, or give the model inside the wrapper"
+            )
         _check_label(f, self.decision.positive)
+
+    @property
+    def threshold(self) -> float:
+        """The policy threshold t: f decides 1 where its probability is above t."""
+        return self.decision.threshold
 
     def __sklearn_clone__(self) -> Self:
         """Return itself: what was validated stays what it is."""
@@ -105,18 +103,20 @@ class BaseModel:
         if isinstance(self.estimator, str):
             return [self.estimator]
         for name in ("feature_names_in_", "feature_names_", "feature_name_"):
-            found = getattr(self.estimator, name, None)
-            if found is not None and len(found):
-                return [str(v) for v in found]
+            names = getattr(self.estimator, name, None)
+            if names is not None and len(names):
+                return [str(v) for v in names]
         return None
 
     def logits(self, X: Any) -> Floats:
-        """f_logit: log-odds relative to the cut-off. Positive exactly where f favours a person."""
+        """f_logit: log-odds relative to the threshold, positive where f favours a person."""
         margin = _margin(self.estimator)
         if margin is None:
             return self.logits_of(self._probabilities(X))
-        own = _floats(margin(self._asked(X)))
-        return self._favour(_relative(-own if self.of_first_class else own, self.cutoff))
+        log_odds = _floats(margin(self._asked(X)))
+        return self._favour(
+            _relative(-log_odds if self.of_first_class else log_odds, self.threshold)
+        )
 
     def logits_of(self, p: Floats) -> Floats:
         """f_logit of scores p that are already at hand."""
@@ -156,20 +156,32 @@ class BaseModel:
         return X if have == wanted else frame.select(wanted).to_native()
 
     def _decided(self, p: Floats) -> Floats:
-        """Log-odds relative to the cut-off, of decision 1."""
+        """Log-odds relative to the threshold, of decision 1."""
         with np.errstate(divide="ignore"):  # p of exactly 0 or 1: infinite, then clipped
-            values = _relative(logit(p), self.cutoff)
-        # Rounding must not move anybody over the cut-off: the decision is p > t, to the last bit.
-        values = np.where((p > self.cutoff) & (values <= 0), np.finfo(float).eps, values)
-        return np.where((p < self.cutoff) & (values >= 0), -np.finfo(float).eps, values)
+            values = _relative(logit(p), self.threshold)
+        # Rounding must not move anybody over the threshold: the decision is p > t, to the last bit.
+        values = np.where((p > self.threshold) & (values <= 0), np.finfo(float).eps, values)
+        return np.where((p < self.threshold) & (values >= 0), -np.finfo(float).eps, values)
 
     def scores(self, X: Any) -> Floats:
         """p = f(x), one probability a row."""
         margin = _margin(self.estimator)
         if margin is None:
             return self._probabilities(X)
-        own = _floats(margin(self._asked(X)))
-        return np.asarray(expit(-own if self.of_first_class else own))
+        log_odds = _floats(margin(self._asked(X)))
+        return np.asarray(expit(-log_odds if self.of_first_class else log_odds))
+
+    @property
+    def decides_for_itself(self) -> bool:
+        """Whether the threshold is the model's own."""
+        return own_threshold(self.estimator) is not None
+
+    def predicted(self, X: Any) -> Bools:
+        """Whether the model's own ``predict`` gives the positive label."""
+        labels = np.asarray(self.estimator.predict(self._asked(X))).ravel()
+        classes = getattr(self.estimator, "classes_", None)
+        positive = 1 if classes is None else classes[0 if self.of_first_class else 1]
+        return np.asarray([text_of(label) == text_of(positive) for label in labels], bool)
 
     def decisions(self, X: Any) -> Bools:
         """Whether f decides 1: p > t."""
@@ -191,7 +203,7 @@ class BaseModel:
         score = nw.col(self.score_column).cast(nw.Float64)
         # Engines order NaN above every number, so that NaN > t would be an approval.
         known = (score >= 0.0) & (score <= 1.0)
-        return nw.when(known).then(score > self.cutoff)
+        return nw.when(known).then(score > self.threshold)
 
     def _probabilities(self, X: Any) -> Floats:
         f = self.estimator
@@ -212,8 +224,26 @@ class BaseModel:
         return p
 
 
-def _relative(log_odds: Floats, cutoff: float) -> Floats:
-    return np.clip(log_odds, -CLIP, CLIP) - float(logit(cutoff))
+def _relative(log_odds: Floats, threshold: float) -> Floats:
+    return np.clip(log_odds, -CLIP, CLIP) - float(logit(threshold))
+
+
+def own_threshold(f: Estimator) -> float | None:
+    """The threshold that a wrapper such as ``FixedThresholdClassifier`` decides at; None if none.
+
+    Of a probability: a threshold of another response says nothing about that.
+    """
+    while hasattr(f, "steps"):
+        f = f.steps[-1][1]
+    f = getattr(f, "best_estimator_", f)  # of a search
+    kind = type(f).__name__
+    if not type(f).__module__.startswith("sklearn."):
+        return None
+    if kind == "FixedThresholdClassifier" and f.response_method != "decision_function":
+        return 0.5 if f.threshold == "auto" else float(f.threshold)
+    if kind == "TunedThresholdClassifierCV" and f.response_method != "decision_function":
+        return float(f.best_threshold_)
+    return None
 
 
 def _check_binary(f: Estimator) -> None:
@@ -239,7 +269,7 @@ def _check_label(f: Estimator, positive: Any) -> None:
 
 def scores_of(f_logit: Floats, decision: Decision) -> Floats:
     """f's probabilities again, of log-odds towards the favourable decision."""
-    return np.asarray(expit(decision.sign * f_logit + logit(decision.cutoff)))
+    return np.asarray(expit(decision.sign * f_logit + logit(decision.threshold)))
 
 
 def gives_log_odds(f: Estimator) -> bool:
@@ -264,14 +294,14 @@ def _margin(f: Estimator) -> Callable[[Any], Any] | None:
         "LGBMClassifier": lambda X: final.predict_proba(X, raw_score=True),
         "CatBoostClassifier": lambda X: final.predict(X, prediction_type="RawFormulaVal"),
     }
-    own = getattr(final, "raw", None) if kind == "LightGbmFile" else boosted.get(kind)
-    if own is None or not before:
-        return own
+    margin_of = getattr(final, "raw", None) if kind == "LightGbmFile" else boosted.get(kind)
+    if margin_of is None or not before:
+        return margin_of
 
     def through(X: Any) -> Any:
         for steps in before:
             X = steps.transform(X) if len(steps) else X
-        return own(X)
+        return margin_of(X)
 
     return through
 

@@ -1,7 +1,7 @@
 """What f decides: which label its score is about, whom it is good for, and what people call it.
 
-Said once, stored in the patch, and read by every door: ``audit``, ``Commod``, the command line, SQL
-and ONNX. Decision 1 is a score above the cut-off; f's score is the probability of the positive
+Said once, stored in the patch, and used everywhere: ``audit``, ``FairPatch``, the command line, SQL
+and ONNX. Decision 1 is a score above the threshold; f's score is the probability of the positive
 label. Where that label is a harm, being spared it is the favourable decision: ``favourable=0``.
 
 Inside fairpatch 1 is always the favourable side: of labels, of decisions and of log-odds. They are
@@ -9,9 +9,17 @@ turned where they come in (``labels_of``, ``BaseModel.logits``) and turned back 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+)
 
 from fairpatch._hints import did_you_mean
 
@@ -31,7 +39,7 @@ class Decision(BaseModel):
     favourable : {1, 0}
         The decision that is good for a person, and whose rates are compared. Where the positive
         label is a default or an arrest, it is 0: not to be taken for one.
-    cutoff : float
+    threshold : float
         Decision 1 is a score above this.
     weight : str, optional
         Column of what each row weighs, in everything that is counted.
@@ -44,7 +52,7 @@ class Decision(BaseModel):
 
     Examples
     --------
-    >>> loans = Decision(positive="yes", favourable=0, cutoff=0.27, positive_words="defaulted")
+    >>> loans = Decision(positive="yes", favourable=0, threshold=0.27, positive_words="defaulted")
     >>> loans.bar, loans.favoured, loans.good_outcome
     (0.73, 'decision 0', 'not defaulted')
     """
@@ -54,7 +62,7 @@ class Decision(BaseModel):
     positive: Label | None = None
     negative: Label | None = None
     favourable: Literal[0, 1] = 1
-    cutoff: Annotated[float, Field(gt=1e-6, lt=1 - 1e-6, allow_inf_nan=False)] = 0.5
+    threshold: float = 0.5
     weight: str | None = None
     key: str | None = None
     approved: str | None = None
@@ -62,14 +70,32 @@ class Decision(BaseModel):
     positive_words: str | None = None
     negative_words: str | None = None
 
-    def but(self, **changes: Any) -> "Decision":
+    @field_validator("threshold", mode="before")
+    @classmethod
+    def _a_probability(cls, value: Any) -> Any:
+        inside = isinstance(value, int | float) and 1e-6 < value < 1 - 1e-6
+        if not inside or isinstance(value, bool):
+            raise ValueError(f"threshold must be a probability above 0 and below 1; got {value!r}")
+        return value
+
+    def replace(self, **changes: Any) -> "Decision":
         """The same with some things changed, and checked."""
-        return Decision.model_validate({**dict(self), **changes})
+        return Decision.model_validate({**self.given, **changes})
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was said, without what is a default."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+    @property
+    def has_threshold(self) -> bool:
+        """Whether it names a threshold; a model may have one of its own otherwise."""
+        return "threshold" in self.model_fields_set
 
     @property
     def bar(self) -> float:
-        """The cut-off of the favourable decision's own probability."""
-        return self.cutoff if self.favourable else 1.0 - self.cutoff
+        """The threshold of the favourable decision's own probability."""
+        return self.threshold if self.favourable else 1.0 - self.threshold
 
     @property
     def sign(self) -> int:
@@ -107,23 +133,23 @@ class Decision(BaseModel):
 
     def classes_of(self, labels: Sequence[Any]) -> tuple[Any, Any]:
         """The negative and the positive one of the labels that occur, gaps left out."""
-        found = list(labels)
-        shown = ", ".join(map(repr, found[:10])) or "none at all"
+        values = list(labels)
+        shown = ", ".join(map(repr, values[:10])) or "none at all"
         if self.positive is None:
-            if len(found) != 2 and not {text_of(v) for v in found} <= {"0", "1"}:
+            if len(values) != 2 and not {text_of(v) for v in values} <= {"0", "1"}:
                 raise ValueError(
                     "Only binary classification is supported: fairpatch needs labels of 2 classes, "
-                    f"y has {len(found)} class{'es' * (len(found) != 1)}: {shown}"
+                    f"y has {len(values)} class{'es' * (len(values) != 1)}: {shown}"
                 )
-            if {text_of(v) for v in found} <= {"0", "1"}:
-                found = sorted(found, key=text_of)
+            if {text_of(v) for v in values} <= {"0", "1"}:
+                values = sorted(values, key=text_of)
             else:
-                found = sorted(found)
-            return (found[0], found[1]) if len(found) == 2 else (0, 1)
-        own = [v for v in found if text_of(v) == text_of(self.positive)]
-        others = [v for v in found if text_of(v) != text_of(self.positive)]
-        if not own:
-            hint = did_you_mean(str(self.positive), [str(v) for v in found])
+                values = sorted(values)
+            return (values[0], values[1]) if len(values) == 2 else (0, 1)
+        positives = [v for v in values if text_of(v) == text_of(self.positive)]
+        others = [v for v in values if text_of(v) != text_of(self.positive)]
+        if not positives:
+            hint = did_you_mean(str(self.positive), [str(v) for v in values])
             raise ValueError(
                 f"no row has the label {self.positive!r} that the score is the probability of; the "
                 f"labels are {shown}{hint}"
@@ -133,7 +159,7 @@ class Decision(BaseModel):
                 f"beside {self.positive!r} there must be one other label; the labels are {shown}. "
                 "Leave out the rows of others, or make one label of them"
             )
-        return others[0], own[0]
+        return others[0], positives[0]
 
     def named(self, classes: Iterable[Any]) -> "Decision":
         """The same, with the labels' names as they were found."""
@@ -144,29 +170,7 @@ class Decision(BaseModel):
 
 
 PLAIN = Decision()
-"""Labels 0 and 1, 1 being good for a person, and a cut-off of a half."""
-
-
-def decision_of(
-    decision: Decision | None, *, cutoff: float = 0.5, favourable: int = 1, weight: Any = None
-) -> Decision:
-    """The contract as it was given, or made of what used to be said one by one."""
-    said = {"cutoff": cutoff, "favourable": favourable, "weight": weight}
-    if not isinstance(cutoff, int | float) or not 0 < cutoff < 1:
-        raise ValueError(f"cutoff must be a probability above 0 and below 1; got {cutoff!r}")
-    if favourable not in (0, 1):
-        raise ValueError(f"favourable must be 1 or 0, got {favourable!r}")
-    plain: dict[str, Any] = {"cutoff": 0.5, "favourable": 1, "weight": None}
-    given = {k: v for k, v in said.items() if v != plain[k]}
-    if decision is None:
-        return Decision.model_validate(given)
-    for name, value in given.items():
-        if value != getattr(decision, name):
-            raise ValueError(
-                f"{name}={value!r} is given beside a decision that says "
-                f"{getattr(decision, name)!r}: say it in the decision alone"
-            )
-    return decision
+"""Labels 0 and 1, 1 being good for a person, and a threshold of a half."""
 
 
 def text_of(label: Any) -> str:

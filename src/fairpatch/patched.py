@@ -11,29 +11,28 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel, scores_of
 from fairpatch.choose.certificate import Certificate, certify
-from fairpatch.choose.parameters import known_rows
 from fairpatch.choose.redial import redial
 from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import count_table, is_engine_table
-from fairpatch.data.rows import Rows
+from fairpatch.data.rows import Rows, seen_rows
 from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.decision import text_of
+from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.labels import labels_of, labels_with_gaps
 from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
-from fairpatch.patch.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.roles import take_apart
 
 
 @dataclass(frozen=True, eq=False)
 class PatchedModel:
-    """A base model with its cut-off, a patch, and the names of the two classes.
+    """A base model with its threshold, a patch, and the names of the two classes.
 
     Everything that happens after learning takes one: ``explain``, ``report``, ``engines`` and the
-    command line. ``Commod`` makes one (``patched_``); so does anybody with a patch file.
+    command line. ``FairPatch`` makes one (``patched_``); so does anybody with a patch file.
 
     Examples
     --------
@@ -53,21 +52,20 @@ class PatchedModel:
     """Of decision 0 and of decision 1; those of the patch where they are not given."""
 
     def __post_init__(self) -> None:
-        check.a("base", self.base, BaseModel, "BaseModel(f, cutoff)")
+        check.a("base", self.base, BaseModel, "BaseModel(f)")
         decision = self.patch.decision
         known = [0, 1] if decision.negative is None else [decision.negative, decision.positive]
         classes = np.asarray(known if self.classes is None else self.classes)
         object.__setattr__(self, "classes", classes)
-        if self.base.cutoff != self.patch.cutoff:
+        base = self.base.decision
+        if base.has_threshold and base.threshold != self.patch.threshold:
             raise ValueError(
-                f"the base model decides above {self.base.cutoff:g}, the patch was learned for a "
-                f"cut-off of {self.patch.cutoff:g}: give the model the patch's cut-off, or learn "
-                "a patch for the new one"
+                f"the base model decides above {base.threshold:g}, the patch was learned for a "
+                f"threshold of {self.patch.threshold:g}: learn a patch for the new threshold"
             )
-        said = self.base.decision
-        if "favourable" in said.model_fields_set and said.favourable != decision.favourable:
+        if "favourable" in base.given and base.favourable != decision.favourable:
             raise ValueError(
-                f"the favourable decision of the base model is {said.favourable}, the patch was "
+                f"the favourable decision of the base model is {base.favourable}, the patch was "
                 f"learned for {decision.favourable}"
             )
         object.__setattr__(self, "base", BaseModel(self.base.estimator, decision=decision))
@@ -77,7 +75,7 @@ class PatchedModel:
         return self.base.logits(X)
 
     def decide(self, X: Any) -> Bools:
-        """Whether g decides 1, in f's own terms: the score is above the cut-off."""
+        """Whether g decides 1, in f's own terms: the score is above the threshold."""
         return self._as_f(self.patch.decide(X, self.logits(X)))
 
     def _as_f(self, favoured: Bools) -> Bools:
@@ -89,7 +87,7 @@ class PatchedModel:
         return np.asarray(self.classes[self.decide(X).astype(int)])
 
     def predict_proba(self, X: Any) -> Floats:
-        """Patched probabilities of the two classes; the cut-off still holds."""
+        """Patched probabilities of the two classes; the threshold still holds."""
         p = self._score(X, self.logits(X))
         return np.column_stack([1 - p, p])
 
@@ -109,8 +107,8 @@ class PatchedModel:
         """Rows to look at, f having been asked about them; y and S may be names of X's columns."""
         given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
         check.same_people(X=given.X, y=given.y)
-        own = (given.X, self.labels_of(given.y), given.sensitive, None, given.weight)
-        return Rows.of(*own).scored(self.base)
+        columns = (given.X, self.labels_of(given.y), given.sensitive, None, given.weight)
+        return Rows.of(*columns).scored(self.base)
 
     @property
     def score_columns(self) -> tuple[str, ...]:
@@ -124,7 +122,7 @@ class PatchedModel:
             return self.patch.decide(X, self.logits(X)).astype(np.int64)
         p = np.asarray(nw.from_native(X, eager_only=True)[score].cast(nw.Float64).to_numpy())
         known = np.isfinite(p)
-        f_logit = self.base.logits_of(np.where(known, p, self.patch.cutoff))
+        f_logit = self.base.logits_of(np.where(known, p, self.patch.threshold))
         return np.where(known, self.patch.decide(X, f_logit), -1).astype(np.int64)
 
     def features(self, X: Any, y: Any, sensitive_features: Any) -> Any:
@@ -175,24 +173,24 @@ class PatchedModel:
         return np.asarray(np.array(values, bool)[code] == bool(self.patch.decision.favourable))
 
     def certify(
-        self, X: Any, y: Any, *, sensitive_features: Any, target: Target, f_trained_on: Any = None,
+        self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seen_by_base: Any = None,
         if_unlike: IfUnlike = "refuse",
     ) -> Certificate:  # fmt: skip
         """Judge a target on rows that neither learning nor choosing has seen.
 
-        Rows that f was trained on (``f_trained_on``, one boolean a row) are left out; where f looks
+        Rows that f was trained on (``seen_by_base``, one boolean a row) are left out; where f looks
         as if it knew the others, the certificate says so. Scores that look like another model's are
         refused: see ``apply``.
         """
         check.a("target", target, Target, "Target(p_rule=0.8)")
         if is_engine_table(X):
-            if f_trained_on is not None:
-                raise ValueError("f_trained_on is for rows in memory: leave the rows out yourself")
+            if seen_by_base is not None:
+                raise ValueError("seen_by_base is for rows in memory: leave the rows out yourself")
             self.compare(X).act(if_unlike)
             return certify(self.count(X, y, sensitive_features=sensitive_features), target)
         rows = self.rows(X, y, sensitive_features)
         self.check(rows, if_unlike)
-        known = known_rows(f_trained_on, len(rows))
+        known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
         return replace(certify(count_rows(rows, self.patch), target), warning=looks_known(rows))

@@ -43,22 +43,22 @@ class Roles:
         (['age', 'opened'], ['opened'])
         """
         contract = decision or Decision()
-        own: list[tuple[Role, Collection[str | None]]] = [
+        roles: list[tuple[Role, Collection[str | None]]] = [
             ("model", exclude), ("ignored", ignore), ("weight", [contract.weight]),
             ("key", [contract.key]), ("score", [score]), ("sensitive", sensitive),
             ("label", [label]),
         ]  # fmt: skip
-        found: dict[str, Role] = dict.fromkeys(names, "patch")
-        for role, columns in own:
+        by_name: dict[str, Role] = dict.fromkeys(names, "patch")
+        for role, columns in roles:
             for name in columns:
-                if name is not None and name not in found:
+                if name is not None and name not in by_name:
                     raise KeyError(
                         f"{_SAID[role]} names column {name!r}, which the table does not have"
                         + did_you_mean(name, names)
                     )
                 if name is not None:
-                    found[name] = role
-        return cls(found, frozenset(() if read_by_f is None else read_by_f) & set(names))
+                    by_name[name] = role
+        return cls(by_name, frozenset(() if read_by_f is None else read_by_f) & set(names))
 
     @property
     def features(self) -> list[str]:
@@ -116,7 +116,7 @@ def take_apart(
     if label is None and features is None and not any(known.values()):
         return Given(X, y, sensitive)
     roles = Roles.given(
-        names, label=label, sensitive=features or (), decision=decision.but(**known),
+        names, label=label, sensitive=features or (), decision=decision.replace(**known),
         read_by_f=read_by_f,
     )  # fmt: skip
     return Given(
@@ -138,8 +138,8 @@ def names_in(given: Any, columns: Sequence[str], rows: int) -> list[str] | None:
         return None
     if len(set(wanted)) < len(wanted):  # one for each row
         return None
-    found = [name for name in wanted if name in columns]
-    if len(found) == len(wanted):
+    present = [name for name in wanted if name in columns]
+    if len(present) == len(wanted):
         return list(wanted)
     if isinstance(given, str) or len(wanted) != rows:
         lost = next(name for name in wanted if name not in columns)

@@ -29,7 +29,7 @@ NUMBERS = [
 ]  # fmt: skip
 
 
-def rows(random, n, cutoff):
+def rows(random, n, threshold):
     """Numbers, texts, whole numbers and scores as nobody would want them, as an Arrow table."""
     columns = {"rid": np.arange(n)}
     for name in ("n1", "n2", "n3"):
@@ -40,8 +40,9 @@ def rows(random, n, cutoff):
         columns[name] = pa.array(random.choice(np.array([*TEXTS, None, None], object), n))
     code = random.integers(-1, 5, n)
     columns["i1"] = pa.array(code.astype(float), mask=code < 0)  # whole numbers as 1.0
-    near = [0.0, 1.0, cutoff, np.nextafter(cutoff, 0), np.nextafter(cutoff, 1), 5e-324, 1 - 1e-16,
-            1e-300, 1e-7, 1 - 1e-7, float(np.float32(cutoff)), np.nan, 1.5, -0.5]  # fmt: skip
+    near = [0.0, 1.0, threshold, np.nextafter(threshold, 0), np.nextafter(threshold, 1), 5e-324,
+            1 - 1e-16, 1e-300, 1e-7, 1 - 1e-7, float(np.float32(threshold)), np.nan, 1.5,
+            -0.5]  # fmt: skip
     score = np.where(random.random(n) < 0.5, random.choice(near, n), random.random(n))
     columns["p"] = pa.array(score, mask=random.random(n) < 0.02)
     return pa.table(columns)

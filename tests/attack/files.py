@@ -46,7 +46,7 @@ def mutated(text, seed):
             if isinstance(parent, list):
                 parent.append(own)
             else:
-                parent[pick.choice(["x", "name", "weight", "levels", "", f"{last}2"])] = own
+                parent[pick.choice(["x", "name", "weight", "categories", "", f"{last}2"])] = own
         elif chance < 0.8:
             parent[last] = deepcopy(at(data, pick.choice(paths)))
         elif chance < 0.9 and isinstance(parent[last], int | float):

@@ -15,7 +15,7 @@ from fairpatch import PatchedModel, Target, audit, review
 from fairpatch.base import BaseModel
 from fairpatch.measure import intervals
 from fairpatch.measure.metric import METRICS, P_RULE
-from fairpatch.patch import Card, Column, Concept, NumberWeight, Patch, Range, RangesWeight
+from fairpatch.patch import CardScale, Column, Concept, NumberWeight, Patch, Range, RangesWeight
 
 MANY = bool(os.environ.get("FAIRPATCH_ATTACK"))
 
@@ -182,7 +182,7 @@ def test_what_a_review_says_beside_its_tables_tells_nobody():
     ).to_dict()
     told = {p["what"] for p in found["proxies"]}
     assert told <= {*frame.columns, "the ratio"}  # of many values, so no count in disguise
-    assert found["verdict"]["requirements"][0]["met"] is None
+    assert found["effect"]["requirements"][0]["met"] is None
 
 
 def test_without_small_groups_everything_is_shown():
@@ -272,7 +272,7 @@ CARD = Patch(
             ranges=[RangesWeight(column="a", ranges=[Range(below=-1.0, weight=100.0)])],
         )
     ],
-    card=Card(price=50.0, sureness=0.0),
+    card=CardScale(points_needed=50.0, confidence_points=0.0),
     direction="promote_only",
 )
 REVIEWED = {
@@ -309,7 +309,7 @@ class Population:
 
 
 def attack_review(seed):
-    """The secrets of a review that its JSON tells."""
+    """The secrets of a review that its JSON reveals."""
     frame, y, s = promoted_few(seed)
     model = PatchedModel(BaseModel("score"), CARD if seed % 2 else PATCH)
     own = {"s": s}
@@ -327,7 +327,7 @@ def attack_review(seed):
         return people.form(lambda _: True, cells)
 
     everybody = {name: all_of(cells) for name, cells in PARTS.items()}
-    change = text["verdict"]["change"]
+    change = text["effect"]["change"]
     reader.count(everybody["people"], text["people"])
     reader.count(everybody["promoted"], change["changed"])
     reader.count(everybody["promoted"], change["promoted"])
@@ -336,7 +336,7 @@ def attack_review(seed):
     )
     for when, decided in (("before", 1), ("after", 2)):
         right = all_of([spot for spot in SPOTS if spot[0] == spot[decided]])
-        reader.rate(right, everybody["people"], text["verdict"]["accuracy"][when], most, wilson)
+        reader.rate(right, everybody["people"], text["effect"]["accuracy"][when], most, wilson)
     for what, move in MOVES.items():
         (told,) = [row for row in text["swap"] if row["what"] == what]
         bad, good = [(0, *move)], [(1, *move)]
@@ -493,7 +493,7 @@ def read_dial(reader, text, rows, form):
 def follows_review(text, rows):
     """P-Rule and impact ratios say no more than the groups' rates do."""
     for when in ("before", "after"):
-        told = text["verdict"]["requirements"][0][when]
+        told = text["effect"]["requirements"][0][when]
         rates = [between(r["rate"][when]) for r in rows.values() if not r["hidden"]]
         low, high = P_RULE.between(rates)
         if told["value"] is None and told["at_least"] is not None:

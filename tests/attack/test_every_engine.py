@@ -16,7 +16,15 @@ from attack.engines import EMBEDDED, TEXTS, ClickHouse, Postgres, Spark, in_nump
 from fairpatch.decision import Decision
 from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
-from fairpatch.patch import Card, CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+from fairpatch.patch import (
+    CardScale,
+    CategoricalWeight,
+    CategoryWeight,
+    Column,
+    Concept,
+    NumberWeight,
+    Patch,
+)
 from fairpatch.patch.apply import apply
 from fairpatch.patch.parts import Range, RangesWeight
 
@@ -59,22 +67,22 @@ def a_patch(random, number):
                 missing=tenth() * size,
             )
         ]
-        levels = {
+        categories = {
             "c1": [t for t in random.choice(TEXTS, 5, replace=False) if t],
             "c2": [t for t in random.choice(TEXTS, 3, replace=False) if t],
             "i1": random.choice(5, 3, replace=False).tolist(),
         }
         categories = [
-            CategoryWeight(
+            CategoricalWeight(
                 column=name,
-                levels=[
-                    LevelWeight(level=v if name == "i1" else str(v), weight=tenth() * size)
+                categories=[
+                    CategoryWeight(category=v if name == "i1" else str(v), weight=tenth() * size)
                     for v in own
                 ],
                 missing=tenth() * size,
                 other=tenth() * size if random.random() < 0.3 else 0.0,
             )
-            for name, own in levels.items()
+            for name, own in categories.items()
             if own and random.random() < 0.7
         ]
         concepts.append(
@@ -90,11 +98,13 @@ def a_patch(random, number):
     return Patch(
         columns=columns,
         concepts=concepts,
-        card=Card(price=10.0, sureness=float(random.choice([0, 20, 100]))) if card else None,
+        card=CardScale(points_needed=10.0, confidence_points=float(random.choice([0, 20, 100])))
+        if card
+        else None,
         offset=tenth() * size,
         strength=float(random.choice([1.0, 0.5, 0.7, 0.3])),
         decision=Decision(
-            cutoff=float(random.choice([0.5, 0.5, 0.7, 0.3, 0.1])),
+            threshold=float(random.choice([0.5, 0.5, 0.7, 0.3, 0.1])),
             favourable=int(random.integers(0, 2)),
         ),
         direction=str(random.choice(["both", "both", "promote_only", "demote_only"])),
@@ -104,7 +114,7 @@ def a_patch(random, number):
 def problem(number):
     random = np.random.default_rng(1000 + number)
     patch = a_patch(random, number)
-    return patch, rows(random, ROWS, patch.cutoff)
+    return patch, rows(random, ROWS, patch.threshold)
 
 
 def different(engine, patch, table):
@@ -167,8 +177,8 @@ def test_the_edges_are_defined():
 
 
 def test_an_empty_text_is_a_gap_everywhere():
-    category = CategoryWeight(
-        column="j", levels=[LevelWeight(level="x", weight=1.0)], missing=-3.0, other=0.5
+    category = CategoricalWeight(
+        column="j", categories=[CategoryWeight(category="x", weight=1.0)], missing=-3.0, other=0.5
     )
     patch = Patch(
         columns=[Column(name="j", kind="category")],

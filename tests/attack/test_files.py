@@ -16,17 +16,17 @@ import pytest
 import yaml
 
 from attack.files import mutated
+from benchmarks import journal
 from fairpatch.base import BaseModel
-from fairpatch.bench import journal
 from fairpatch.choose.frontier_file import load_frontier
 from fairpatch.cli import config, run_folder
 from fairpatch.cli.manifest import Manifest
 from fairpatch.patch import (
-    Card,
+    CardScale,
+    CategoricalWeight,
     CategoryWeight,
     Column,
     Concept,
-    LevelWeight,
     NumberWeight,
     Patch,
     load,
@@ -49,9 +49,12 @@ def patches():
         intercept=0.2,
         numbers=[NumberWeight(column="age", coefficient=-0.1, missing=0.3, around=40.0)],
         categories=[
-            CategoryWeight(
+            CategoricalWeight(
                 column="job",
-                levels=[LevelWeight(level="x", weight=-0.5), LevelWeight(level="y", weight=0.25)],
+                categories=[
+                    CategoryWeight(category="x", weight=-0.5),
+                    CategoryWeight(category="y", weight=0.25),
+                ],
                 missing=-1.0,
                 other=0.1,
             )
@@ -66,8 +69,8 @@ def patches():
         Patch(
             columns=columns,
             concepts=[lines],
-            card=Card(price=30, sureness=100),
-            decision={"cutoff": 0.4},
+            card=CardScale(points_needed=30, confidence_points=100),
+            decision={"threshold": 0.4},
         ),
     ]
 
@@ -128,7 +131,7 @@ def saved_frontier():
     }  # fmt: skip
     patch = json.loads(patches()[0].model_dump_json())
     return json.dumps(
-        {"format": "fairpatch.frontier", "version": 2, "asked": ["p_rule"], "records": [record],
+        {"format": "fairpatch.frontier", "version": 3, "asked": ["p_rule"], "records": [record],
          "pareto": [True], "patches": [patch]}
     )  # fmt: skip
 
@@ -162,7 +165,7 @@ def read_journal(path):
 
 CONFIG = json.dumps(
     {"data": "people.csv", "label": "y", "sensitive": ["s"], "score": "score", "seed": 0,
-     "target": {"p_rule": 0.8}, "decision": {"cutoff": 0.5}, "exclude": ["a"]}
+     "target": {"p_rule": 0.8}, "decision": {"threshold": 0.5}, "exclude": ["a"]}
 )  # fmt: skip
 JOURNAL = json.dumps({"run": {"experiment": "a", "seed": 1}, "seconds": 0.1, "records": [{"x": 1}]})
 
@@ -193,9 +196,9 @@ def test_every_other_file_is_refused_in_a_sentence(name, text, read, tmp_path, c
         ('"strength": 0.7|"strength": 1e400', "1e400 is no number"),
         ('"strength": 0.7|"strength": 1e300', "at most 1e15"),
         ('"coefficient": -0.1|"coefficient": -1e308', "at most 1e15"),
-        ('"version": 3|"version": true', "version"),
-        ('"level": "y"|"level": "x"', "the level 'x' has two weights"),
-        ('"level": "y"|"level": NaN', "NaN is no number"),
+        ('"version": 4|"version": true', "version"),
+        ('"category": "y"|"category": "x"', "the category 'x' has two weights"),
+        ('"category": "y"|"category": NaN', "NaN is no number"),
         ('"name": "job"|"name": "age"', "column 'age' is declared twice"),
         ('"settings": {}|"settings": {"lambda": Infinity}', "Infinity is no number"),
         ('"settings": {}|"settings": ' + "[" * 2000 + "]" * 2000, "nested too deeply"),

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from fairpatch.cli.main import app
 from fairpatch.cli.run_folder import FILES, MANIFEST, checked
 from fairpatch.engines.partitions import apply_files
+from fairpatch.files.atomic import whole_file, write_whole
 from fairpatch.patch import load
-from fairpatch.patch.whole import whole_file, write_whole
 
 PEOPLE = 400
 
@@ -119,7 +119,7 @@ def test_trust_comes_from_the_flag_of_this_very_call(original, tmp_path, monkeyp
         "ignore: [id]\ntrust_model: true\n"
     )
     told = said("audit", "--config", "c.yaml", code=2)
-    assert "trust_model in c.yaml is not heeded" in told
+    assert "trust_model in c.yaml is ignored" in told
     assert "give --trust-model" in told
     said("fit", "--config", "c.yaml", code=2)
     shutil.copytree(original / "run", "run")  # a run whose configuration says so

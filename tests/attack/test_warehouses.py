@@ -17,7 +17,7 @@ from attack.warehouses import (
     SQLite,
     Translated,
 )
-from fairpatch.patch.fingerprint import fingerprint_of
+from fairpatch.identity.fingerprint import fingerprint_of
 
 PATCHES = 2 if os.environ.get("FAIRPATCH_ATTACK") else 4
 """Of 50,000 rows each, or of 3,000."""

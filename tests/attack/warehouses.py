@@ -16,7 +16,7 @@ import sqlglot
 
 from attack.engines import ClickHouse, Postgres
 from fairpatch.choose.target import Target
-from fairpatch.engines.deploy import BITS, Audited, Place, pack
+from fairpatch.engines.deploy import BITS, Audited, Destination, pack
 from fairpatch.engines.dialects import BY_DUCKDB
 from fairpatch.engines.statements import quoted
 from fairpatch.patch.apply import DECISION
@@ -58,7 +58,9 @@ class Warehouse:
         return queries, found
 
     def pack(self, patch, kind, audited=None):
-        return pack(patch, "p", kind, Place("people", "decided", "rid", (), self.dialect), audited)
+        return pack(
+            patch, "p", kind, Destination("people", "decided", "rid", (), self.dialect), audited
+        )
 
     def named(self, name):
         return quoted(name, self.dialect, dotted=False)

@@ -110,7 +110,7 @@ def test_a_dial_that_stands_at_some_strengths_is_the_whole_one_there(people, way
     r, f, y, group = (np.array(column) for column in zip(*people, strict=True))
     strengths = np.array([0.0, *sorted(stops)])
     options = {"direction": way, "weight": 0.5 + y + 2.0 * (f > 0) if weigh else None}
-    options["yesterday"] = (np.arange(len(y)) % 3) - 1
+    options["previous"] = (np.arange(len(y)) % 3) - 1
     whole, some = (
         trace(r, f, y, group, **options),
         trace(r, f, y, group, strengths=strengths, **options),

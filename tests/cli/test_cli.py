@@ -23,6 +23,7 @@ from fairpatch.cli import main
 from fairpatch.cli.config import read, schema
 from fairpatch.datasets import Population
 from fairpatch.patch import load
+from fairpatch.verdict import Verdict
 
 ROOT = Path(__file__).parents[2]
 POPULATION = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
@@ -110,7 +111,7 @@ def test_a_changed_patch_is_noticed(run, tmp_path):
     (copy / "patch.json").write_text(text.replace('"strength": ', '"strength": 1'))
     assert "it was changed" in fairpatch("show", copy, cwd=run, code=1).stderr
     (copy / "manifest.json").unlink()
-    assert "the run was stopped" in fairpatch("show", copy, cwd=run, code=1).stderr
+    assert "or was interrupted" in fairpatch("show", copy, cwd=run, code=1).stderr
 
 
 def test_apply_sql_and_onnx_decide_alike(run):
@@ -204,7 +205,7 @@ def test_review_on_other_rows(run):
         (["show", "nowhere"], 2, "there is no 'nowhere'"),
         (["audit", "-c", "guess.yaml"], 2, "label could not be guessed"),
         (["audit", "-c", "percent.yaml"], 2, "runs from 0.0 to 100.0"),
-        (["audit", "-c", "broken.yaml"], 2, "is no YAML that can be read"),
+        (["audit", "-c", "broken.yaml"], 2, "is not valid YAML"),
         (["fly"], 2, "No such command"),
     ],
 )  # fmt: skip
@@ -358,7 +359,7 @@ def test_a_review_of_new_rows_judges_them_and_one_of_the_runs_own_does_not(run):
     POPULATION.sample(2_000, seed=77).to_pandas().to_csv(run / "later.csv", index=False)
     fairpatch("review", "run", "--data", "later.csv", "--out", "later.html", cwd=run)
     later = json.loads((run / "later.json").read_text())["certificate"]
-    assert later["verdicts"][0]["people"] == 2_000 != own["verdicts"][0]["people"]
+    assert later["results"][0]["people"] == 2_000 != own["results"][0]["people"]
     assert fairpatch("--version", cwd=run).stdout.strip()
 
 
@@ -377,3 +378,31 @@ def test_labels_that_are_text_and_data_that_changed(tmp_path):
     frame.head(2_000).to_csv(tmp_path / "p.csv", index=False)
     done = fairpatch("reproduce", "run", cwd=tmp_path, code=1)
     assert "is not what the patch was learned from" in done.stderr
+
+
+def test_a_certificate_may_be_required(folder, tmp_path):
+    """Inconclusive is fine unless a certificate is asked for; then it has its own exit code."""
+    frame = pd.read_csv(folder / "people.csv").head(900)
+    frame.to_csv(tmp_path / "few.csv", index=False)
+    fit = ("fit", "-c", folder / "fairpatch.yaml", "--data", tmp_path / "few.csv",
+           "--p-rule", "0.62", "--out", tmp_path / "run", "--force", "--json")  # fmt: skip
+    done = fairpatch(*fit, cwd=tmp_path, code=0)
+    assert json.loads(done.stdout)["certificate"] == "inconclusive"
+    fairpatch(*fit, "--require-certificate", cwd=tmp_path, code=5)
+
+
+def test_what_is_not_met_exits_alike_from_every_command(folder, tmp_path):
+    """The same verdict has the same code from fit, certify, edit and audit."""
+    frame = pd.read_csv(folder / "people.csv")
+    run = tmp_path / "run"
+    fairpatch("fit", "-c", folder / "fairpatch.yaml", "--p-rule", "0.75", "--out", run, cwd=folder)
+    frame.sample(2_500, random_state=1).to_csv(tmp_path / "new.csv", index=False)
+    again = fairpatch("certify", run, "--data", tmp_path / "new.csv", "--p-rule", "0.99",
+                      "--json", cwd=folder, code=(3, 4))  # fmt: skip
+    verdict = Verdict(json.loads(again.stdout)["verdict"])
+    assert again.returncode == verdict.exit_code
+
+
+def test_the_runs_own_rows_certify_nothing(run):
+    refused = fairpatch("certify", "run", cwd=run, code=2)
+    assert "give new rows with --data" in refused.stderr

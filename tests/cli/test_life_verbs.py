@@ -40,7 +40,7 @@ def place(tmp_path_factory):
     verb(
         "fit", "--data", folder / "train.parquet", "--label", "y", "--score", "score",
         "--sensitive", "group", "--ignore", "id", "--ignore", "new_score", "--p-rule", "0.75",
-        "--target", "equal_opportunity_difference=0.2", "--target", "room=1",
+        "--target", "equal_opportunity_difference=0.2", "--target", "safety_margin=1",
         "--out", folder / "run", "--life", folder / "life",
     )  # fmt: skip
     return folder
@@ -65,15 +65,17 @@ def test_months_are_judged_and_told_to_machines(place):
     told = verb("monitor", place / "run", again, "--labels", place / "labels_1.parquet", "--join",
                 "id", "--json")  # fmt: skip
     words = {
-        c["name"]: c["word"]
+        c["name"]: c["verdict"]
         for c in json.loads(told[told.index("{") : told.rindex("}") + 1])["checks"]
     }
     assert set(words) == {"p_rule", "equal_opportunity_difference", "promoted_outcome"}
     bad = people(9, 4_000)
     bad.loc[bad["group"] == "b", "score"] *= 0.4
     bad.drop(columns="y").to_parquet(place / "bad_2026_04.parquet")
-    assert "broken" in verb("monitor", place / "run", place / "bad_2026_04.parquet", code=4)
-    assert "broken" in verb("monitor", place / "run", code=4)
+    assert "shown not to hold" in verb(
+        "monitor", place / "run", place / "bad_2026_04.parquet", code=4
+    )
+    assert "shown not to hold" in verb("monitor", place / "run", code=4)
     verb("monitor", place / "run", place / "train.parquet", code=2)  # which period?
 
 
@@ -81,14 +83,14 @@ def test_certify_has_a_code_for_every_verdict(place):
     later = place / "retrain.parquet"
     verb("certify", place / "run", "--data", later, "--p-rule", "0.65")
     verb("certify", place / "run", "--data", later, "--p-rule", "0.65", "--score", "new_score")
-    assert "refuted" in verb("certify", place / "run", "--data", later, "--plain", code=4)
+    assert "shown not to hold" in verb("certify", place / "run", "--data", later, "--plain", code=4)
     people(7, 60).to_parquet(place / "few.parquet")
     verb("certify", place / "run", "--data", place / "few.parquet", "--p-rule", "0.6", code=5)
     verb("certify", place / "run", "--data", later, "--p-rule", "0.99", code=4)
     verb("audit", "--data", later, "--label", "y", "--score", "score", "--sensitive", "group",
          "--p-rule", "0.8", code=4)  # fmt: skip
     told = verb("certify", place / "run", "--data", later, "--p-rule", "0.65", "--json")
-    assert '"word": "certified"' in told
+    assert '"verdict": "certified"' in told
 
 
 def test_a_refit_goes_on_where_the_old_run_was(place):
@@ -104,7 +106,7 @@ def test_a_refit_goes_on_where_the_old_run_was(place):
     assert str(place / "run)") in verb("ledger", life, "--on", "2026-03-01")
     on = verb("ledger", life, "--on", "2026-08-01")
     assert str(new) in on
-    assert "promised: P-Rule at least 0.75" in on
+    assert "target: P-Rule at least 0.75" in on
     whole = verb("ledger", life)
     assert "The ledger is whole" in whole
     assert "differ from those of the first validated model" in whole
@@ -118,7 +120,7 @@ def test_anothers_life_is_refused(place, tmp_path):
     Ledger(tmp_path / "life" / "ledger.jsonl").append("fitted", "a" * 64)
     told = verb("certify", place / "run", "--data", place / "retrain.parquet",
                 "--life", tmp_path / "life", code=2)  # fmt: skip
-    assert "the life of another model" in told
+    assert "belongs to another model" in told
     assert len(Ledger(tmp_path / "life" / "ledger.jsonl").entries()) == 1
 
 

@@ -62,7 +62,7 @@ def test_a_run_says_who_signs_what_and_remembers_reviews(place, monkeypatch):
         run("review", "run", "--out", "mine.html")
         found = json.loads((place / "mine.json").read_text())
         assert len(found["identity"]["earlier"]) == earlier
-        assert found["certificate"]["word"] == data["certificate"]["word"]
+        assert found["certificate"]["verdict"] == data["certificate"]["verdict"]
     for junk in ("[1, 2]", '{"identity": "x"}', "no JSON"):
         (place / "other.json").write_text(junk, encoding="utf-8")
         run("review", "run", "--out", "other.html")

@@ -9,14 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpatch import Commod, Target
+from fairpatch import Commod, Decision, FairPatch, Target, Training
 from fairpatch.base import BaseModel
 from fairpatch.data.engine_splits import PRIME, EngineSplits, count_table, place
 from fairpatch.datasets import Population
 from fairpatch.measure.counts import Counts
-from fairpatch.patch import Card, Column, Concept, NumberWeight, Patch
+from fairpatch.patch import CardScale, Column, Concept, NumberWeight, Patch
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8)
+
+KEYED = Decision(key="id")
 
 
 @pytest.fixture(scope="module")
@@ -108,14 +110,16 @@ def test_a_sample_has_every_group_and_label_and_its_weights_undo_it(people):
         sample_weight=sample.sample_weight,
     )
     assert weighed.groups == everybody.groups
-    assert np.allclose(weighed.weight.sum((2, 3)), everybody.n.sum((2, 3)))
+    assert np.allclose(
+        weighed.along("group", "label", of="weight"), everybody.along("group", "label")
+    )
     tiny = everybody.groups.index(("D",))
     assert weighed.n[tiny].sum() == everybody.n[tiny].sum()  # all of them
 
 
 def test_counts_of_several_patches_at_once_are_those_of_each_alone(people):
     frame = people.to_pandas()
-    g = Commod("score", lambda_fair=1.0, n_steps=40, exclude=["id"])
+    g = Commod("score", lambda_fair=1.0, training=Training(n_steps=40), exclude=["id"])
     g.fit(frame.drop(columns=["y", "group"]), frame["y"], sensitive_features=frame["group"])
     patches = [g.patch_.with_strength(s) for s in (0.5, 1.0, 2.0)]
     options = {"y": "y", "sensitive_features": ["group"]}
@@ -133,12 +137,12 @@ def test_a_fit_in_an_engine_is_certified_on_all_rows_and_reproducible():
     table = Population(p_rule=0.6, accuracy=0.8, groups=two).sample(40_000, seed=4)
     fits = []
     for engine in ("duckdb", "polars"):
-        g = Commod("score", target=Target(p_rule=0.75), max_rows=5_000)
-        fits.append(g.fit(on(engine, table), "y", sensitive_features="group", key="id"))
+        g = FairPatch("score", Target(p_rule=0.75), max_rows=5_000, decision=KEYED)
+        fits.append(g.fit(on(engine, table), "y", sensitive_features="group"))
     g, again = fits
     assert g.patch_ == again.patch_
-    assert g.certificate_.word == "certified"
-    certified_on = g.certificate_.verdicts[0].people
+    assert g.certificate_.verdict == "certified"
+    certified_on = g.certificate_.results[0].people
     assert 19_500 < certified_on < 20_500
     assert {"id", "y", "group", "score"}.isdisjoint(c.name for c in g.patch_.columns)
     judged = g.certify(on("duckdb", table), "y", sensitive_features=["group"])
@@ -148,22 +152,26 @@ def test_a_fit_in_an_engine_is_certified_on_all_rows_and_reproducible():
     assert judged == in_memory
 
 
-def test_without_a_target_a_table_gives_one_patch(people):
-    g = Commod("score", lambda_fair=1.0, n_steps=40, max_rows=3_000)
-    g.fit(on("duckdb", people), "y", sensitive_features=["group"], key="id")
-    assert g.patch_.columns
+def test_the_papers_estimator_says_that_it_trains_in_memory(people):
+    with pytest.raises(TypeError, match="fetch a sample of the table"):
+        Commod("score").fit(on("duckdb", people), "y", sensitive_features=["group"])
 
 
 def test_what_a_table_needs_is_said(people):
     table = on("duckdb", people)
+
+    def fit(key, f="score"):
+        g = FairPatch(f, Target(p_rule=0.7), decision=Decision(key=key))
+        return g.fit(table, "y", sensitive_features=["group"])
+
     with pytest.raises(TypeError, match="must be names of its columns.*key='id'"):
-        Commod("score").fit(table, "y", sensitive_features=["group"])
+        fit(None)
     with pytest.raises(KeyError, match="key names column 'nr'"):
-        Commod("score").fit(table, "y", sensitive_features=["group"], key="nr")
+        fit("nr")
     with pytest.raises(TypeError, match="whole numbers that tells rows apart"):
-        Commod("score").fit(table, "y", sensitive_features=["group"], key="cat_0")
+        fit("cat_0")
     with pytest.raises(TypeError, match="fairpatch.engines.scoring"):
-        Commod(lambda X: X).fit(table, "y", sensitive_features=["group"], key="id")
+        fit("id", lambda X: X)
 
 
 def test_an_engine_certifies_on_the_last_split_and_no_other(people):
@@ -177,27 +185,27 @@ def test_an_engine_certifies_on_the_last_split_and_no_other(people):
 
 
 def test_weights_and_costs_are_refused_where_they_would_not_be_read(people):
-    for name in ("sample_weight", "change_cost"):
-        with pytest.raises(ValueError, match="not read for a table in an engine"):
-            Commod("score").fit(
-                on("duckdb", people), "y", sensitive_features="group", key="id",
-                **{name: np.ones(40_000)},
-            )  # fmt: skip
+    for name in ("sample_weight", "seen_by_base", "previous"):
+        with pytest.raises(ValueError, match=f"{name} is for rows in memory"):
+            FairPatch("score", Target(p_rule=0.7), decision=KEYED).fit(
+                on("duckdb", people), "y", sensitive_features="group", **{name: np.ones(40_000)}
+            )
 
 
 def test_one_class_lost_keys_and_arrays_are_refused(people):
     connection = duckdb.connect()
     connection.register("people", people)
-    fit = {"sensitive_features": "group", "key": "id"}
+    fit = {"sensitive_features": "group"}
+    g = FairPatch("score", Target(p_rule=0.7), decision=KEYED)
     for label in (0, 1):
         table = connection.sql(f"SELECT * REPLACE ({label} AS y) FROM people")
         with pytest.raises(ValueError, match=f"no row of the table has 'y' = {1 - label}"):
-            Commod("score", target=Target(p_rule=0.7)).fit(table, "y", **fit)
+            g.fit(table, "y", **fit)
     table = connection.sql("SELECT * REPLACE (CASE WHEN id >= 100 THEN id END AS id) FROM people")
     with pytest.raises(ValueError, match="100 rows have no 'id'"):
-        Commod("score", target=Target(p_rule=0.7)).fit(table, "y", **fit)
+        g.fit(table, "y", **fit)
     with pytest.raises(TypeError, match="must be names of its columns"):
-        Commod("score").fit(on("duckdb", people), "y", key="id", sensitive_features=np.zeros(9))
+        g.fit(on("duckdb", people), "y", sensitive_features=np.zeros(9))
 
 
 def test_large_numbers_with_gaps_are_groups_like_any_other(people):
@@ -214,7 +222,7 @@ def test_large_numbers_with_gaps_are_groups_like_any_other(people):
 
 
 def test_patches_of_a_ladder_share_no_more_than_they_have():
-    """Other lines, offsets, directions, cut-offs, prices: counted together as one by one."""
+    """Other lines, offsets, directions, thresholds, prices: counted together as one by one."""
     frame = Population(p_rule=0.6, accuracy=0.8).sample(3_000, seed=4).to_pandas()
     slopes = [("num_0", -1.0), ("num_0", -1.5), ("num_3", 1.0)]
     patches = [
@@ -226,7 +234,7 @@ def test_patches_of_a_ladder_share_no_more_than_they_have():
                     numbers=[NumberWeight(column=name, coefficient=slope, missing=0.0)],
                 )
             ],
-            card=Card(price=price, sureness=100.0) if price else None,
+            card=CardScale(points_needed=price, confidence_points=100.0) if price else None,
             offset=offset,
             direction=direction,
             strength=1.0 if price else 0.05,

@@ -43,7 +43,7 @@ def test_the_certificate_of_a_fit_is_that_of_its_fresh_people(quick_fit):
         decision=fresh.f > 0, new_decision=g.patched_.decide(fresh.X), y=fresh.y,
         sensitive_features=fresh.groups,
     )  # fmt: skip
-    assert certify(counts, g.target).verdicts[0].estimate == g.certificate_.verdicts[0].estimate
+    assert certify(counts, g.target).results[0].estimate == g.certificate_.results[0].estimate
 
 
 def test_groups_that_a_split_lacks_are_no_groups_of_it():

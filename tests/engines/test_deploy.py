@@ -6,9 +6,9 @@ from test_engines import patch_on, people
 
 from fairpatch import Target
 from fairpatch.base import BaseModel
-from fairpatch.engines.deploy import Audited, Place, pack, untested
+from fairpatch.engines.deploy import Audited, Destination, pack, untested
 from fairpatch.engines.sql import DIALECTS
-from fairpatch.patch.fingerprint import fingerprint_of
+from fairpatch.identity.fingerprint import fingerprint_of
 
 PROMISED = Audited(Target(p_rule=0.8), ("sex",), "y", groups=2, change_rate=0.4)
 
@@ -26,7 +26,7 @@ def deployed():
     connection = duckdb.connect()
     connection.execute("create table people as from frame")
     patch = known_patch(frame)
-    files = pack(patch, "p", "view", Place("people", "decided", "id", (), "duckdb"), PROMISED)
+    files = pack(patch, "p", "view", Destination("people", "decided", "id", (), "duckdb"), PROMISED)
     for name in ("decided.sql", "audit.sql"):
         connection.execute(files[name])
     return connection, files, patch, frame
@@ -45,7 +45,7 @@ def test_tests_and_monitoring_run_and_the_tests_can_fail(deployed):
     connection, files, _, frame = deployed
     assert connection.execute(files["test_fingerprint.sql"]).fetchall() == []
     assert connection.execute(files["test_changes.sql"]).fetchall() == []
-    assert connection.execute(files["test_promise.sql"]).fetchall() == []
+    assert connection.execute(files["test_target.sql"]).fetchall() == []
     assert connection.execute(files["test_key.sql"]).fetchall() == []
     rows = connection.execute(files["monitor.sql"]).fetchall()
     assert sorted((row[0], row[1]) for row in rows) == [("f", 1_000), ("m", 1_000)]
@@ -65,7 +65,7 @@ def test_tests_and_monitoring_run_and_the_tests_can_fail(deployed):
     frame["n"], frame["p"] = 9.0, (frame["sex"] == "f") * 0.5 + 0.3
     connection.execute("create or replace table people as from frame")
     assert connection.execute(files["test_changes.sql"]).fetchall() != []
-    assert connection.execute(files["test_promise.sql"]).fetchall() != []
+    assert connection.execute(files["test_target.sql"]).fetchall() != []
     connection.execute("delete from people where sex = 'f' and id > 12")
     assert [row[0] for row in connection.execute(files["monitor.sql"]).fetchall()] == ["m"]
 
@@ -85,7 +85,7 @@ def test_the_way_back_gives_f_under_the_same_name(deployed):
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_has_a_folder_with_its_page(dialect):
-    place = Place("risk.people", "risk.decided", "id", (), dialect)
+    place = Destination("risk.people", "risk.decided", "id", (), dialect)
     files = pack(patch_on("n", "c"), "p", "view", place, PROMISED)
     assert files.keys() >= {"decided.sql", "rollback.sql", "audit.sql", "monitor.sql", "README.md"}
     for name in files.keys() - {"README.md"}:
@@ -93,10 +93,10 @@ def test_every_dialect_has_a_folder_with_its_page(dialect):
 
 
 def test_dbt_gets_references_and_nothing_of_the_data_is_a_template():
-    place = Place("people", "decided", "id", (), "duckdb")
+    place = Destination("people", "decided", "id", (), "duckdb")
     files = pack(patch_on("n", "c"), "p", "dbt", place, PROMISED)
     assert "FROM {{ ref('people') }}" in files["models/decided.sql"]
-    assert "{{ ref('decided_audit') }}" in files["tests/decided_promise.sql"]
+    assert "{{ ref('decided_audit') }}" in files["tests/decided_target.sql"]
     hostile = pack(patch_on("{{ 1/0 }}", "c"), "p", "dbt", place, PROMISED)["models/decided.sql"]
     assert hostile.startswith("{% raw %}")
     jinja2 = pytest.importorskip("jinja2")
@@ -106,18 +106,20 @@ def test_dbt_gets_references_and_nothing_of_the_data_is_a_template():
     with pytest.raises(ValueError, match="run as a template"):
         pack(patch_on("{% endraw %}{{ 1/0 }}", "c"), "p", "dbt", place)
     with pytest.raises(ValueError, match="no name of a dbt model"):
-        pack(patch_on("n", "c"), "p", "dbt", Place("x'); drop", "decided", "id", (), "duckdb"))
+        pack(
+            patch_on("n", "c"), "p", "dbt", Destination("x'); drop", "decided", "id", (), "duckdb")
+        )
 
 
 def test_of_a_model_that_predicts_harm_the_spared_are_monitored():
     patch = patch_on("n", "c", decision={"favourable": 0})
-    place = Place("people", "decided", "id", (), "duckdb")
+    place = Destination("people", "decided", "id", (), "duckdb")
     text = pack(patch, "p", "view", place, PROMISED)["monitor.sql"]
     assert 'WHEN NOT "fairpatch_decision" THEN 1.0' in text
 
 
 def test_a_dbt_project_without_a_key_has_no_reference_to_an_audit():
-    place = Place("people", "decided", None, (), "duckdb")
+    place = Destination("people", "decided", None, (), "duckdb")
     files = pack(patch_on("n", "c"), "p", "dbt", place, PROMISED)
     assert not any("_audit" in text for name, text in files.items() if name != "README.md")
     assert "ref('decided')" in files["tests/decided_changes.sql"]
@@ -126,12 +128,12 @@ def test_a_dbt_project_without_a_key_has_no_reference_to_an_audit():
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        (Place("people", "decided", "id", ("SEX",), "duckdb"), "'SEX' is sensitive"),
-        (Place("people", "decided", "sex", (), "duckdb"), "'sex' is sensitive"),
-        (Place("people", "People", "id", (), "duckdb"), "is the table of people"),
-        (Place("a.b.c.d", "decided", "id", (), "duckdb"), "catalog.schema.people"),
-        (Place("", "decided", "id", (), "duckdb"), "catalog.schema.people"),
-        (Place("people", "decided", "id", (), "redshift"), "dialect must be one of"),
+        (Destination("people", "decided", "id", ("SEX",), "duckdb"), "'SEX' is sensitive"),
+        (Destination("people", "decided", "sex", (), "duckdb"), "'sex' is sensitive"),
+        (Destination("people", "People", "id", (), "duckdb"), "is the table of people"),
+        (Destination("a.b.c.d", "decided", "id", (), "duckdb"), "catalog.schema.people"),
+        (Destination("", "decided", "id", (), "duckdb"), "catalog.schema.people"),
+        (Destination("people", "decided", "id", (), "redshift"), "dialect must be one of"),
     ],
 )
 def test_mistakes_are_refused(place, said):
@@ -143,15 +145,15 @@ def test_what_no_query_can_ask_is_left_out_and_named():
     target = Target(p_rule=0.8, disparate_mistreatment=0.1)
     assert untested(target, "y") == ["disparate_mistreatment"]
     only = Audited(Target(disparate_mistreatment=0.1), ("sex",), "y", 2, None)
-    place = Place("people", "decided", "id", (), "duckdb")
+    place = Destination("people", "decided", "id", (), "duckdb")
     files = pack(patch_on("n", "c"), "p", "view", place, only)
-    assert "test_promise.sql" not in files
+    assert "test_target.sql" not in files
     assert "monitor.sql" in files
 
 
 def test_what_a_dialect_cannot_do_is_said():
     for dialect in ("sqlite", "mssql"):
         with pytest.raises(ValueError, match="deploy a view"):
-            pack(patch_on("n", "c"), "p", "function", Place("t", "f", None, (), dialect))
+            pack(patch_on("n", "c"), "p", "function", Destination("t", "f", None, (), dialect))
     with pytest.raises(ValueError, match=r"has '\$\$' in it"):
-        pack(patch_on("n$$", "c"), "p", "function", Place("t", "f", None, (), "snowflake"))
+        pack(patch_on("n$$", "c"), "p", "function", Destination("t", "f", None, (), "snowflake"))

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pytest
 
 from fairpatch.base import BaseModel
+from fairpatch.decision import Decision
 from fairpatch.engines.onnx import patch_graph
-from fairpatch.engines.sql import DIALECTS, sql
-from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+from fairpatch.engines.sql import DIALECTS, column_type, sql
+from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import CHANGED, DECISION, RATIO, SCORE, apply
 
 HOSTILE = ['we"ird', "it's", "a;DROP TABLE people;--", "back\\slash", "select", "ünï ☃", "x`y"]
@@ -30,9 +31,9 @@ def patch_on(number, category, **options):
                 name="c", weight=1.0, intercept=0.2,
                 numbers=[NumberWeight(column=number, coefficient=-0.7, missing=0.3)],
                 categories=[
-                    CategoryWeight(
+                    CategoricalWeight(
                         column=category, missing=-0.4, other=0.1,
-                        levels=[LevelWeight(level=v, weight=w)
+                        categories=[CategoryWeight(category=v, weight=w)
                                 for v, w in [("o'hara", -1.5), ('q"q', 0.5), ("\\", -2.0)]],
                     )
                 ],
@@ -83,16 +84,16 @@ ENGINES = ["pandas", "polars", "polars lazy", "pyarrow", "duckdb", "ibis"]
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("direction", ["both", "promote_only", "demote_only"])
-@pytest.mark.parametrize("cutoff", [0.5, 0.3])
-def test_every_engine_gives_numpys_ratio_score_and_decision(engine, direction, cutoff):
+@pytest.mark.parametrize("threshold", [0.5, 0.3])
+def test_every_engine_gives_numpys_ratio_score_and_decision(engine, direction, threshold):
     frame = people()
-    patch = patch_on("n", "c", direction=direction, cutoff=cutoff)
+    patch = patch_on("n", "c", direction=direction, threshold=threshold)
     found = collected(apply(patch, table_of(engine, frame), "p")).sort_values("id")
-    f_logit = BaseModel("p", cutoff).logits(frame)
+    f_logit = BaseModel("p", Decision(threshold=threshold)).logits(frame)
     decided = patch.decide(frame, f_logit)
     assert (found[DECISION].to_numpy(bool) == decided).all()
     assert np.abs(found[RATIO].to_numpy(float) - patch.ratio(frame)).max() < 1e-9
-    offset = np.log(cutoff / (1 - cutoff))
+    offset = np.log(threshold / (1 - threshold))
     g = 1 / (1 + np.exp(-(patch.logits(frame, f_logit) + offset)))
     assert np.abs(found[SCORE].to_numpy(float) - g).max() < 2e-6  # clipped at 1e-6
     assert (found[CHANGED].to_numpy(bool) == (decided != (f_logit > 0))).all()
@@ -104,17 +105,17 @@ def test_many_levels_are_looked_up(engine):
     texts = np.array([*(f"it's {i}" for i in range(500)), "else", "", None], object)
     frame["c"] = random.choice(texts, len(frame))
     weights = random.normal(size=400)
-    for last in ("it's 400", ""):  # an empty text is a gap, unless it is a level
-        levels = [LevelWeight(level=f"it's {i}", weight=w) for i, w in enumerate(weights)]
-        levels.append(LevelWeight(level=last, weight=2.0))
-        part = CategoryWeight(column="c", missing=-3.0, other=0.1, levels=levels)
+    for last in ("it's 400", ""):  # an empty text is a gap, unless it is a category
+        categories = [CategoryWeight(category=f"it's {i}", weight=w) for i, w in enumerate(weights)]
+        categories.append(CategoryWeight(category=last, weight=2.0))
+        part = CategoricalWeight(column="c", missing=-3.0, other=0.1, categories=categories)
         patch = Patch(
             columns=[Column(name="c", kind="category")],
             concepts=[Concept(name="k", weight=1.0, intercept=0.0, categories=[part])],
         )
         found = collected(apply(patch, table_of(engine, frame), "p")).sort_values("id")
         assert np.abs(found[RATIO].to_numpy(float) - patch.ratio(frame)).max() < 1e-12
-    with pytest.raises(ValueError, match="too many levels"):
+    with pytest.raises(ValueError, match="too many categories"):
         sql(patch, "p")
 
 
@@ -194,8 +195,8 @@ def test_a_qualified_table_and_names_like_ours():
     graph = patch_graph(patch_on("ratio", "step_0"))
     onnx.checker.check_model(graph)
     clash = patch_on("n", "c").model_dump()
-    clash["concepts"][0]["categories"][0]["levels"] = [{"level": "", "weight": 1.0}]
-    with pytest.raises(ValueError, match="empty string as a level"):
+    clash["concepts"][0]["categories"][0]["categories"] = [{"category": "", "weight": 1.0}]
+    with pytest.raises(ValueError, match="empty string as a category"):
         patch_graph(Patch.model_validate(clash))
 
 
@@ -250,3 +251,19 @@ def test_text_for_spark_needs_no_spark(monkeypatch):
         monkeypatch.setitem(sys.modules, gone, None)
     monkeypatch.setattr(ibis.options, "pyspark", None)
     assert "SELECT" in sql(patch_on("income", "job"), "p", dialect="spark")
+
+
+@pytest.mark.parametrize(
+    ("categories", "kind"),
+    [([1, 2], "int64"), ([True, False], "boolean"), ([1, 2.5], "float64"), (["a", "b"], "string"),
+     ([1, "a"], "string")],
+)  # fmt: skip
+def test_a_column_of_codes_is_declared_with_the_type_of_its_categories(categories, kind):
+    weights = [CategoryWeight(category=c, weight=1.0) for c in categories]
+    part = CategoricalWeight(column="code", categories=weights, missing=0.0)
+    column = Column(name="code", kind="category")
+    patch = Patch(
+        columns=[column],
+        concepts=[Concept(name="c", weight=1.0, intercept=0.0, categories=[part])],
+    )
+    assert column_type(patch, column) == kind

@@ -20,14 +20,15 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from xgboost import XGBClassifier
 
 from fairpatch.base import BaseModel
+from fairpatch.decision import Decision
 from fairpatch.engines.onnx import merged_graph, patch_graph, run_graph, save_graph
 from fairpatch.engines.trees import trees_of
-from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
 from fairpatch.patched import PatchedModel
 
 
 def patched(f, patch):
-    return PatchedModel(BaseModel(f, patch.cutoff), patch)
+    return PatchedModel(BaseModel(f, Decision(threshold=patch.threshold)), patch)
 
 
 DIRECTIONS = ("both", "promote_only", "demote_only")
@@ -48,10 +49,10 @@ def people(n=4_000, gaps=0.1, seed=0):
     return X, y
 
 
-def patch_on(direction="both", cutoff=0.5, arrays=False):
+def patch_on(direction="both", threshold=0.5, arrays=False):
     number = NumberWeight(column="x1" if arrays else "age", coefficient=-0.05, missing=0.4)
-    level = LevelWeight(level="north", weight=-1.0)
-    category = CategoryWeight(column="region", levels=(level,), missing=0.2)
+    category = CategoryWeight(category="north", weight=-1.0)
+    category = CategoricalWeight(column="region", categories=(category,), missing=0.2)
     columns = [Column(name="x1", kind="number", position=1)] if arrays else [
         Column(name="age", kind="number"), Column(name="region", kind="category")
     ]  # fmt: skip
@@ -67,7 +68,7 @@ def patch_on(direction="both", cutoff=0.5, arrays=False):
             )
         ],
         direction=direction,
-        cutoff=cutoff,
+        threshold=threshold,
     )
 
 
@@ -94,23 +95,23 @@ MATRICES = {
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-@pytest.mark.parametrize("cutoff", [0.5, 0.37])
+@pytest.mark.parametrize("threshold", [0.5, 0.37])
 @pytest.mark.parametrize("name", PIPELINES)
-def test_a_pipeline_and_its_patch(name, cutoff, tmp_path):
+def test_a_pipeline_and_its_patch(name, threshold, tmp_path):
     X, y = people()
     f = PIPELINES[name]().fit(X, y)
     fresh, _ = people(20_000, seed=1)
     for direction in DIRECTIONS:
-        patch = patch_on(direction, cutoff)
+        patch = patch_on(direction, threshold)
         path = save_graph(
             merged_graph(patched(f, patch), X.head(500)),
             tmp_path / "f.onnx",
         )
         found = run_graph(path, fresh)
-        f_logit = BaseModel(f, cutoff).logits(fresh)
+        f_logit = BaseModel(f, Decision(threshold=threshold)).logits(fresh)
         assert (found["fairpatch_decision"] == patch.decide(fresh, f_logit)).all()
         assert np.abs(found["fairpatch_ratio"] - patch.ratio(fresh)).max() < 1e-9
-        expected = expit(patch.logits(fresh, f_logit) + logit(cutoff))
+        expected = expit(patch.logits(fresh, f_logit) + logit(threshold))
         assert np.abs(found["fairpatch_score"] - expected).max() < 1e-6
 
 
@@ -145,7 +146,7 @@ def test_the_patch_alone_has_numpys_score(direction):
     X["p"] = np.random.default_rng(2).random(len(X))
     patch = patch_on(direction, 0.37)
     found = run_graph(patch_graph(patch).SerializeToString(), X, score="p")
-    f_logit = BaseModel("p", 0.37).logits(X)
+    f_logit = BaseModel("p", Decision(threshold=0.37)).logits(X)
     assert (found["fairpatch_decision"] == patch.decide(X, f_logit)).all()
     expected = expit(patch.logits(X, f_logit) + logit(0.37))
     assert np.abs(found["fairpatch_score"] - expected).max() < 1e-9

@@ -13,7 +13,7 @@ import pytest
 from fairpatch.base import BaseModel
 from fairpatch.data.engine_splits import count_table
 from fairpatch.datasets import Population
-from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import apply
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1_200)]
@@ -27,8 +27,10 @@ PATCH = Patch(
             intercept=2.0,
             numbers=[NumberWeight(column="num_0", coefficient=-0.05, missing=0.1)],
             categories=[
-                CategoryWeight(
-                    column="cat_0", missing=0.0, levels=[LevelWeight(level="a", weight=-1.0)]
+                CategoricalWeight(
+                    column="cat_0",
+                    missing=0.0,
+                    categories=[CategoryWeight(category="a", weight=-1.0)],
                 )
             ],
         )
@@ -114,4 +116,4 @@ def test_nobody_is_applied_twice(cluster, data, tmp_path):
         duckdb.connect().read_parquet(f"{data}/*.parquet"), [PATCH], BaseModel("score"), **OPTIONS
     )
     assert rows == people == ROWS
-    assert changed == counts.n[:, :, 0, 1].sum() + counts.n[:, :, 1, 0].sum()
+    assert changed == sum(counts.along("before", "after")[[0, 1], [1, 0]])

@@ -10,8 +10,8 @@ from fairpatch.data.rows import Rows
 from fairpatch.explain import exact_card as module
 from fairpatch.explain.exact_card import exact_card
 from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE, TPR_GAP
-from fairpatch.patch import Card, Column, Concept, Patch, Range, RangesWeight
-from fairpatch.patch.model import sureness
+from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
+from fairpatch.patch.model import base_confidence
 
 
 def card(**options):
@@ -26,7 +26,7 @@ def card(**options):
             )
             for c in "ab"
         ],
-        card=Card(price=20, sureness=10),
+        card=CardScale(points_needed=20, confidence_points=10),
         **options,
     )
 
@@ -42,7 +42,7 @@ def people(seed, n=120):
 def every_card(rows, met):
     """The fewest promotions of all cards, one by one."""
     a, b = (rows.X[c].to_numpy() >= 0 for c in "ab")
-    step = np.minimum(np.floor(sureness(rows.f, 0.5) * 8), 3)
+    step = np.minimum(np.floor(base_confidence(rows.f, 0.5) * 8), 3)
     s, best = rows.s.of_feature("s"), None
     span = range(-module.HEAVIEST, module.HEAVIEST + 1)
     for v, w, u, t in product(span, span, range(module.HEAVIEST + 1), (1, 2, 3, 5, 10)):

@@ -8,8 +8,18 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch import BaseModel, Commod, PatchedModel, Target
-from fairpatch.bench.paper import starting_model
+from benchmarks.paper import starting_model
+from fairpatch import (
+    Adversarial,
+    BaseModel,
+    Card,
+    Commod,
+    FairPatch,
+    PatchedModel,
+    Target,
+    Training,
+)
+from fairpatch.commod.problem import Grid
 from fairpatch.explain import (
     ChangeTree,
     change_audit,
@@ -23,18 +33,22 @@ from fairpatch.explain import (
 )
 from fairpatch.explain.conditions import Condition
 from fairpatch.explain.reasons import with_difference
-from fairpatch.learn.adversarial.problem import Grid
 from fairpatch.patch import (
+    CategoricalWeight,
     CategoryWeight,
     Column,
     Concept,
-    LevelWeight,
     NumberWeight,
     Patch,
 )
 
+LEARNERS = {
+    "card": Card(),
+    "adversarial": Adversarial(Grid.of((3.0, 10.0), (0.3,), (0.01,)), Training(n_steps=150)),
+}
 
-@pytest.fixture(scope="module", params=["push", "adversarial"])
+
+@pytest.fixture(scope="module", params=LEARNERS)
 def people(request):
     random = np.random.default_rng(0)
     n = 3_000
@@ -49,13 +63,11 @@ def people(request):
     )
     y = (X["skill"] + random.normal(size=n) > 0).astype(int)
     f = LogisticRegression().fit(X[["skill", "children"]], y)
-    g = Commod(
+    g = FairPatch(
         lambda rows: f.predict_proba(rows[["skill", "children"]]),
-        target=Target(p_rule=0.8),
-        learner=request.param,
+        Target(p_rule=0.8),
+        learner=LEARNERS[request.param],
     )
-    if request.param == "adversarial":
-        g.set_params(grid=Grid.of((3.0, 10.0), (0.3,), (0.01,)), n_steps=150)
     return X, y.to_numpy(), s, g.fit(X, y, sensitive_features=s)
 
 
@@ -104,7 +116,7 @@ def test_the_difference_named_keeps_the_decision(people):
 @pytest.mark.parametrize("name", ["law_school", "compas"])
 def test_the_same_on_the_papers_test_sets(name):
     split = starting_model(name)
-    g = Commod(split.f, lambda_fair=3.0, lambda_ratio=0.3, n_steps=200)
+    g = Commod(split.f, lambda_fair=3.0, lambda_ratio=0.3, training=Training(n_steps=200))
     g.fit(split.X_train, split.y_train, sensitive_features=split.s_train)
     f_logit = g.base_.logits(split.X_test)
     found = reasons(g.patched_, split.X_test)
@@ -119,7 +131,7 @@ weight = st.floats(-2, 2).map(lambda w: round(w, 2))
 
 @settings(max_examples=60, deadline=None)
 @given(weight, weight, weight, st.floats(-3, 1), st.integers(0, 1_000))
-def test_reasons_of_any_patch(slope, flag, level, offset, seed):
+def test_reasons_of_any_patch(slope, flag, category, offset, seed):
     """Numbers, flags, categories, gaps: what is said to keep the decision does."""
     patch = Patch(
         columns=[
@@ -135,9 +147,9 @@ def test_reasons_of_any_patch(slope, flag, level, offset, seed):
                     NumberWeight(column="b", coefficient=flag, missing=0.0),
                 ],
                 categories=[
-                    CategoryWeight(
+                    CategoricalWeight(
                         column="c", missing=-0.1,
-                        levels=[LevelWeight(level="x", weight=level)],
+                        categories=[CategoryWeight(category="x", weight=category)],
                     )
                 ],
             )
@@ -268,7 +280,7 @@ def test_what_is_said_of_whole_numbers_is_true():
 
 
 def test_a_concept_without_a_feature_to_ask_about_is_everybody():
-    X = pd.DataFrame({"c": [f"level {i}" for i in range(60)]})
+    X = pd.DataFrame({"c": [f"category {i}" for i in range(60)]})
     tree = ChangeTree.fit(X, np.arange(60) < 30, columns=["c"])
     assert [str(leaf) for leaf in tree.leaves] == ["everybody"]
     assert tree.predict(X).shape == (60,)

@@ -87,11 +87,11 @@ def test_the_engineer(tmp_path, wheel):
     reader.shell("pip install xgboost-cpu")
     script = """
 import pandas as pd, xgboost
-from fairpatch import Commod, Target
+from fairpatch import FairPatch, Target
 people = pd.read_parquet("applications.parquet")
 X = people[[c for c in people.columns if c.startswith("num_")]]
 f = xgboost.XGBClassifier(n_estimators=40).fit(X[:8_000], people["y"][:8_000])
-g = Commod(f, target=Target(p_rule=0.7)).fit(
+g = FairPatch(f, Target(p_rule=0.7)).fit(
     X[8_000:], people["y"][8_000:], sensitive_features=people["group"][8_000:])
 print(g.certificate_)
 """

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from fairpatch import Commod, Target
+from fairpatch import FairPatch, Target
 from fairpatch.datasets import Population
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
-TARGET = Target(p_rule=0.75, equal_opportunity_difference=0.2, room=1)
+TARGET = Target(p_rule=0.75, equal_opportunity_difference=0.2, safety_margin=1)
 
 
 def month(seed, n=2_000):
@@ -22,4 +22,4 @@ def month(seed, n=2_000):
 def patched():
     """A model with its patch."""
     rows = month(0, 6_000).drop(columns=["id", "new_score"])
-    return Commod("score", target=TARGET).fit(rows, "y", sensitive_features=["group"]).patched_
+    return FairPatch("score", TARGET).fit(rows, "y", sensitive_features=["group"]).patched_

@@ -19,7 +19,7 @@ def lived(path):
     ledger = Ledger(path)
     ledger.append("fitted", ONE, facts={"promise": "P-Rule 0.8", "change_rate": 0.05})
     ledger.append("applied", ONE, since="2026-01-01")
-    ledger.append("monitored", ONE, facts={"period": "2026-01", "verdict": "holds"})
+    ledger.append("monitored", ONE, facts={"period": "2026-01", "verdict": "certified"})
     ledger.append("refitted", TWO, facts={"churn": 0.02, "after_patch": ONE})
     ledger.append("applied", TWO, since="2026-07-01")
     ledger.append("retired", TWO, since="2026-12-01")
@@ -33,7 +33,7 @@ def test_which_patch_decided_when(tmp_path):
             "2026-11-30": TWO, "2026-12-01": None}  # fmt: skip
     for day, patch in days.items():
         assert ledger.in_force(day).patch == patch, day
-    assert ledger.in_force("2026-03-01").last("monitored").facts["verdict"] == "holds"
+    assert ledger.in_force("2026-03-01").last("monitored").facts["verdict"] == "certified"
     assert ledger.changes_since_first() == pytest.approx(0.07)
     for day in ("March", "20260301", "2026-W10-1"):
         with pytest.raises(ValueError, match="is no day"):

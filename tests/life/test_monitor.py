@@ -23,17 +23,17 @@ def test_a_year_of_months_holds_and_a_broken_one_is_known(patched, tmp_path):
     history = History(tmp_path / "history.jsonl")
     for t in range(10):
         found = look(patched, history, month(100 + t), f"2026-{t + 1:02}")
-    assert found.word == "holds"
-    assert [p.word for p in found.promises] == ["holds", "holds"]
+    assert found.verdict == "certified"
+    assert [p.verdict for p in found.guarantees] == ["certified", "certified"]
     bad = month(200, 4_000)
     bad.loc[bad["group"] == "b", "score"] *= 0.5
     found = look(patched, history, bad, "2026-11")
-    assert found.word == "broken"
-    assert found.promises[0].broken_in == "2026-11"
-    assert [c.kind for c in found.checks][:1] == ["fail"]
+    assert found.verdict == "shown not to hold"
+    assert found.guarantees[0].refuted_in == "2026-11"
+    assert [c.verdict for c in found.checks][:1] == ["shown not to hold"]
     found = look(patched, history, month(300), "2026-12")
-    assert found.word == "broken"  # what is broken stays so
-    assert "broken since 2026-11" in str(found)
+    assert found.verdict == "shown not to hold"  # what is broken stays so
+    assert "shown not to hold since 2026-11" in str(found)
 
 
 def test_an_engine_counts_as_memory_does(patched, tmp_path):
@@ -51,14 +51,14 @@ def test_labels_come_late_and_are_added_once(patched, tmp_path):
     history = History(tmp_path / "history.jsonl")
     rows = month(2)
     found = look(patched, history, rows.drop(columns="y"), "2026-01", y=None)
-    assert found.promises[1].periods == ()
+    assert found.guarantees[1].periods == ()
     assert "no labels yet" in str(found)
     with pytest.raises(ValueError, match="proves nothing"):
         look(patched, history, rows.drop(columns="y"), "2026-01", y=None)
     look(patched, history, month(3).drop(columns="y"), "2026-02", y=None)
     found = look(patched, history, rows, "2026-01")
-    assert found.promises[1].periods == ("2026-01",)
-    assert found.promises[0].periods == ("2026-01", "2026-02")
+    assert found.guarantees[1].periods == ("2026-01",)
+    assert found.guarantees[0].periods == ("2026-01", "2026-02")
     with pytest.raises(ValueError, match="history.jsonl already"):
         look(patched, history, rows, "2026-01")
     with pytest.raises(ValueError, match="no period 2026-07"):
@@ -74,24 +74,24 @@ def test_few_labels_wait_and_those_of_a_sample_do_not(patched, tmp_path):
     for labels, periods in (("all", ()), ("sample", ("2026-01",))):
         history = History(tmp_path / f"{labels}.jsonl")
         found = look(patched, history, rows, "2026-01", labels=labels)
-        assert found.promises[1].periods == periods
+        assert found.guarantees[1].periods == periods
 
 
 def test_labels_of_the_approved_alone_tell_nothing(patched, tmp_path):
     rows = month(6, 4_000)
     rows["y"] = rows["y"].astype(object).where(patched.decide(rows), None)
     found = look(patched, History(tmp_path / "h.jsonl"), rows, "2026-01", labels="sample")
-    assert list(found.promises[1].refused) == ["2026-01"]
+    assert list(found.guarantees[1].refused) == ["2026-01"]
     assert "hardly anybody's label is known" in str(found)
-    assert found.promises[1].word == "open"
+    assert found.guarantees[1].verdict == "inconclusive"
 
 
 def test_another_model_is_seen(patched, tmp_path):
     rows = month(7)
     rows["score"] = np.random.default_rng(0).permutation(rows["score"].to_numpy())
     found = look(patched, History(tmp_path / "h.jsonl"), rows, "2026-01")
-    assert found.unlike
-    assert "unlike" in [c.kind for c in found.checks]
+    assert any(f.severity == "refuse" for f in found.latest.findings)
+    assert "another model" in [c.verdict for c in found.checks]
 
 
 def test_the_history_holds_counts_and_the_page_no_small_ones(patched, tmp_path):
@@ -140,7 +140,7 @@ def test_periods_have_names_that_sort(patched):
     assert period.counts == counts
     with pytest.raises(ValueError, match="no period of this patch"):
         watch([period], TARGET, patch="1")
-    assert watch([period], TARGET, patch="0").word == "open"
+    assert watch([period], TARGET, patch="0").verdict == "inconclusive"
 
 
 def test_decisions_that_were_made_are_counted_and_tried(patched, tmp_path):
@@ -156,7 +156,14 @@ def test_decisions_that_were_made_are_counted_and_tried(patched, tmp_path):
     found = look(patched, one, other, "2026-02", decided="fairpatch_decision")
     assert found.last.shown["changed"]["value"] == 0
     assert "not this patch's" in str(found)
-    assert found.unlike
+    assert any(f.severity == "refuse" for f in found.latest.findings)
+    few = applied.assign(fairpatch_decision=applied["fairpatch_decision"].to_numpy())
+    flipped = few.index[:: len(few) // 50][:50]  # fifty decisions are somebody else's
+    few.loc[flipped, "fairpatch_decision"] = ~few.loc[flipped, "fairpatch_decision"].astype(bool)
+    found = look(patched, one, few, "2026-03", decided="fairpatch_decision")
+    (finding,) = [f for f in found.latest.findings if f.figure == "decision"]
+    assert finding.value == pytest.approx(50 / len(few), abs=1e-9)
+    assert f"at least {50 / len(few):.1%} of the decisions" in finding.text
 
 
 def test_a_label_that_nobody_knows_is_refused_in_an_engine(patched, tmp_path):
@@ -167,7 +174,7 @@ def test_a_label_that_nobody_knows_is_refused_in_an_engine(patched, tmp_path):
         look(patched, History(tmp_path / "h.jsonl"), duckdb.connect().from_df(rows), "2026-01")
     rows.loc[rows.index[:5], "y"] = np.nan
     found = look(patched, History(tmp_path / "h.jsonl"), duckdb.connect().from_df(rows), "2026-01")
-    assert found.last.counts.n.sum((0, 2, 3))[2] == 5
+    assert found.last.counts.along("label")[2] == 5
 
 
 def test_earlier_people_let_the_first_month_count_and_are_kept(patched, tmp_path):
@@ -175,9 +182,9 @@ def test_earlier_people_let_the_first_month_count_and_are_kept(patched, tmp_path
     past = patched.count(month(15, 6_000), "y", sensitive_features=["group"])
     bad = month(16, 4_000)
     bad.loc[bad["group"] == "b", "score"] *= 0.4
-    assert look(patched, history, bad, "2026-01", before=past).word == "broken"
+    assert look(patched, history, bad, "2026-01", before=past).verdict == "shown not to hold"
     found = look(patched, history, month(17), "2026-02")
-    assert found.promises[0].broken_in == "2026-01"
+    assert found.guarantees[0].refuted_in == "2026-01"
     assert [p.period for p in found.periods] == ["2026-01", "2026-02"]
     with pytest.raises(ValueError, match="said before the first"):
         look(patched, history, month(18), "2026-03", before=past)
@@ -206,8 +213,8 @@ def test_a_correction_takes_back_wrong_labels_too(patched, tmp_path):
     found = look(patched, history, right, "2026-01")
     (own,) = history.of(patch_hash(patched.patch), labelled=True)
     assert own.counts == patched.count(right, "y", sensitive_features=["group"])
-    assert watch(list(history), TARGET, patch=own.patch).promises[0].stands.against.tolist() == (
-        found.promises[0].stands.against.tolist()
+    assert watch(list(history), TARGET, patch=own.patch).guarantees[0].stands.against.tolist() == (
+        found.guarantees[0].stands.against.tolist()
     )
 
 
@@ -218,7 +225,7 @@ def test_few_people_tell_no_more_than_tens(patched, tmp_path):
         rows.loc[rows.index[:4], "group"] = None
         found = look(patched, history, rows, f"2026-0{t + 1}")
     assert found.last.shown["group_unknown"] is None
-    ends = found.promises[0].ends
+    ends = found.guarantees[0].ends
     assert all(abs(20 * end - round(20 * end)) < 1e-9 for end in ends)
 
 

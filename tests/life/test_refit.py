@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import TARGET, month
-from fairpatch import Commod
+from fairpatch import FairPatch
 from fairpatch.choose.dial import trace
 from fairpatch.life import refit
 from fairpatch.life.refit import churn
@@ -43,10 +43,8 @@ def test_a_kept_patch_knows_its_new_model(found):
 def test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions(patched):
     rows = month(41, 5_000).drop(columns="id")
     S = {"sensitive_features": ["group"]}
-    free = Commod("new_score", target=TARGET, exclude=["score"]).fit(rows, "y", **S)
-    near = Commod("new_score", target=TARGET, exclude=["score"]).fit(
-        rows, "y", **S, yesterday=patched
-    )
+    free = FairPatch("new_score", TARGET, exclude=["score"]).fit(rows, "y", **S)
+    near = FairPatch("new_score", TARGET, exclude=["score"]).fit(rows, "y", **S, previous=patched)
     test = month(42, 5_000)
     past = patched.decisions(test)
     apart = [np.mean(g.patched_.decisions(test) != past) for g in (free, near)]
@@ -57,7 +55,7 @@ def test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions(patche
 
 def test_a_budget_for_churn_is_kept_or_said_to_be_missed(patched):
     rows = month(43, 3_000).drop(columns="id")
-    tight = TARGET.but(max_churn=0.0)
+    tight = TARGET.replace(max_churn=0.0)
     found = refit(patched, "new_score", rows, "y", sensitive_features=["group"], target=tight)
     assert "learn" in found.not_possible
     assert not found.options["keep"].within
@@ -73,7 +71,7 @@ def test_people_without_yesterdays_score_are_left_out_of_churn(patched):
     assert (past[1::2] >= 0).all()
     own = replace(
         patched.rows(month(44, 100).drop(columns=["id"]), "y", ["group"]),
-        yesterday=np.full(100, -1),
+        previous=np.full(100, -1),
     )
     assert churn(own, np.ones(100, int)).value is None
 
@@ -85,7 +83,7 @@ def test_churn_along_a_dial_is_what_counting_gives(seed, direction):
     r, f = rng.normal(0.5, 1, n), rng.normal(size=n)
     y, group, past = rng.integers(0, 2, n), rng.integers(0, 2, n), rng.integers(-1, 2, n)
     group[:2] = 0, 1
-    dial = trace(r, f, y, group, direction=direction, yesterday=past)
+    dial = trace(r, f, y, group, direction=direction, previous=past)
     may = {"both": np.ones(n, bool), "promote_only": f <= 0, "demote_only": f > 0}[direction]
     for k, s in enumerate(dial.strength):
         flipped = (1 + s * (r - 1) < 0) & may

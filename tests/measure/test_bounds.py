@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fairpatch.measure import Counts
 from fairpatch.measure.bounds import fewest_for_gap, fewest_for_gaps
+from fairpatch.measure.cells import cells
 from fairpatch.measure.metric import FPR_GAP, MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 PERSON = st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 1))
@@ -190,7 +191,7 @@ def test_a_gap_needs_people_of_every_group():
     three = Counts.from_arrays(decision=[1, 0, 1], y=[1, 1, 0], sensitive_features=list("abc"))
     assert MISTREATMENT.fewest(three, 0.1) is None
     assert TPR_GAP.fewest(three, 0.1) is None
-    only_ones = np.zeros((3, 2, 2), bool)
+    only_ones = ~cells()
     only_ones[1] = True
     with pytest.raises(ValueError, match="a group has nobody to compare"):
         fewest_for_gap(three, 0.1, among=only_ones)

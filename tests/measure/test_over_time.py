@@ -5,7 +5,7 @@ import pytest
 
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import CHANGES, METRICS, MISTREATMENT, P_RULE, TPR_GAP
-from fairpatch.measure.over_time import attention, claims_of, over_time
+from fairpatch.measure.over_time import DOUBT, attention, claims_of, over_time
 from fairpatch.measure.sampled import NotKnownError, evenly_known
 
 
@@ -23,10 +23,10 @@ def month(rng, rates, n=900, known=1.0):
 
 def exactly(rates, n):
     """So many people of each group, exactly so many of them with decision 1."""
-    table = np.zeros((len(rates), 3, 2, 2), int)
+    table = np.zeros((len(rates), 1, 3, 2, 2), int)
     for g, rate in enumerate(rates):
-        table[g, 2, 1, 1] = round(rate * n)
-        table[g, 2, 0, 0] = n - round(rate * n)
+        table[g, 0, 2, 1, 1] = round(rate * n)
+        table[g, 0, 2, 0, 0] = n - round(rate * n)
     groups = tuple((name,) for name in "abcd"[: len(rates)])
     return Counts(("s",), groups, table, table.astype(float), table.astype(float))
 
@@ -38,19 +38,19 @@ def test_equal_groups_hold_every_promise(rates):
     months = [month(rng, rates) for _ in range(36)]
     for metric in METRICS:
         limit = 0.75 if metric.at_least else 0.3
-        assert over_time(months, metric, limit).word() == "holds", metric.name
-    assert over_time(months, CHANGES, 0.05).word() == "holds"
+        assert over_time(months, metric, limit).verdict() == "certified", metric.name
+    assert over_time(months, CHANGES, 0.05).verdict() == "certified"
 
 
 def test_the_pair_that_breaks_a_promise_is_named():
     rng = np.random.default_rng(1)
     found = over_time([month(rng, (0.5, 0.5, 0.3)) for _ in range(24)], P_RULE, 0.8)
-    assert found.word() == "broken"
+    assert found.verdict() == "shown not to hold"
     assert found.pair[0] == "c"
-    assert found.word(0) == "open"
-    assert found.broken_at > 0
+    assert found.verdict(0) == "inconclusive"
+    assert found.refuted_at > 0
     tpr = over_time([month(rng, (0.6, 0.3)) for _ in range(24)], TPR_GAP, 0.1)
-    assert tpr.word() == "broken"
+    assert tpr.verdict() == "shown not to hold"
 
 
 def test_the_interval_covers_the_truth_in_every_month():
@@ -66,8 +66,8 @@ def test_the_interval_covers_the_truth_in_every_month():
 def test_before_lets_the_first_month_count():
     rng = np.random.default_rng(3)
     past, now = month(rng, (0.5, 0.45), n=5_000), month(rng, (0.6, 0.2), n=5_000)
-    assert over_time([now], P_RULE, 0.8).word() == "open"
-    assert over_time([now], P_RULE, 0.8, before=past).word() == "broken"
+    assert over_time([now], P_RULE, 0.8).verdict() == "inconclusive"
+    assert over_time([now], P_RULE, 0.8, before=past).verdict() == "shown not to hold"
 
 
 def test_months_that_tell_nothing_and_no_months():
@@ -75,9 +75,9 @@ def test_months_that_tell_nothing_and_no_months():
     months = [month(rng, (0.5, 0.3)) for _ in range(8)]
     gaps = [x for m in months for x in (None, m)]
     assert len(over_time(gaps, P_RULE, 0.8).against) == 16
-    assert over_time(gaps, P_RULE, 0.8).word() == "broken"
-    assert over_time([], P_RULE, 0.8).word() == "open"
-    assert over_time([None], P_RULE, 0.8).word() == "open"
+    assert over_time(gaps, P_RULE, 0.8).verdict() == "shown not to hold"
+    assert over_time([], P_RULE, 0.8).verdict() == "inconclusive"
+    assert over_time([None], P_RULE, 0.8).verdict() == "inconclusive"
 
 
 def test_a_group_that_comes_later_changes_no_weight_and_is_watched():
@@ -86,7 +86,7 @@ def test_a_group_that_comes_later_changes_no_weight_and_is_watched():
     late = [month(rng, (0.5, 0.5, 0.1)) for _ in range(12)]
     found = over_time([*early, *late], P_RULE, 0.8)
     assert np.allclose(found.against[:6], over_time(early, P_RULE, 0.8).against, atol=0.06)
-    assert found.word() == "broken"
+    assert found.verdict() == "shown not to hold"
     assert found.pair[0] == "c"
 
 
@@ -151,9 +151,9 @@ def test_sampled_labels_call_no_broken_promise_kept_and_no_kept_one_broken():
                 labels = np.where(asked, y.astype(float), np.nan)
                 counts = Counts.from_arrays(decision=d, y=labels, sensitive_features={"s": s})
                 months.append(evenly_known(counts, with_label=True))
-            words.append(over_time(months, TPR_GAP, 0.1).word())
-    assert "holds" not in words[:6]
-    assert "broken" not in words[6:]
+            words.append(over_time(months, TPR_GAP, 0.1).verdict())
+    assert "certified" not in words[:6]
+    assert "shown not to hold" not in words[6:]
 
 
 def test_broken_in_every_month_by_another_group_is_not_called_kept():
@@ -161,7 +161,7 @@ def test_broken_in_every_month_by_another_group_is_not_called_kept():
     rates = [(0.5, 0.5, 0.38), (0.5, 0.38, 0.5), (0.38, 0.5, 0.5)]
     months = [month(rng, rates[t % 3], n=6_000) for t in range(18)]
     found = over_time(months, P_RULE, 0.8)
-    assert found.word() != "holds"
+    assert found.verdict() != "certified"
     assert found.low[-1] <= 0.8
 
 
@@ -172,5 +172,16 @@ def test_the_interval_is_rounded_outwards_and_a_person_of_a_new_group_takes_noth
     assert found.high[-1] - found.low[-1] < 0.011
     typo = Counts.from_arrays(decision=[1], y=[1], sensitive_features={"s": ["x"]})
     again = over_time([*months, months[0] + typo], P_RULE, 0.7)
-    assert again.word() == "holds"
+    assert again.verdict() == "certified"
     assert again.pair[0] != "x"
+
+
+def test_what_held_for_years_is_not_certified_while_the_last_months_speak_against_it():
+    """Evidence of two against it is enough to say nothing, however much spoke for it before."""
+    good = [exactly((0.5, 0.5), 600)] * 12
+    assert over_time(good, P_RULE, 0.8).verdict() == "certified"
+    doubtful = over_time([*good, *[exactly((0.5, 0.32), 600)] * 2], P_RULE, 0.8)
+    assert doubtful.hold[-1] >= doubtful.enough  # all periods together still speak for it
+    assert np.log(DOUBT) < doubtful.against[-1] < doubtful.enough
+    assert doubtful.verdict() == "inconclusive"
+    assert doubtful.verdict(11) == "certified"

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpatch.patch import (
+    CategoricalWeight,
     CategoryWeight,
     Column,
     Concept,
-    LevelWeight,
     NumberWeight,
     Patch,
     decision_expr,
@@ -80,7 +80,7 @@ def test_folded_weights_give_the_ratio_of_the_encoding(seed):
 
 def test_rare_and_unseen_levels_are_the_reference():
     few = pd.DataFrame({"job": ["a"] * 50 + ["b"] * 50 + ["one person"] * 3})
-    assert {f.level for f in Encoder.fit(few).features} == {"a", "b"}
+    assert {f.category for f in Encoder.fit(few).features} == {"a", "b"}
 
 
 def natives(frame, spark):
@@ -97,8 +97,8 @@ def natives(frame, spark):
 @pytest.mark.parametrize("direction", ["both", "promote_only", "demote_only"])
 def test_expressions_equal_numpy_on_every_engine(spark, direction):
     frame = people().assign(row=np.arange(400))
-    frame.loc[:5, "score"] = 0.3  # exactly the cut-off
-    patch, *_ = random_patch(frame.drop(columns="row"), 3, cutoff=0.3, direction=direction)
+    frame.loc[:5, "score"] = 0.3  # exactly the threshold
+    patch, *_ = random_patch(frame.drop(columns="row"), 3, threshold=0.3, direction=direction)
     p = frame["score"].to_numpy()
     f_logit = np.where(p == 0.3, 0.0, np.log(p / (1 - p)) - np.log(0.3 / 0.7))
     decisions = patch.decide(frame, f_logit)
@@ -160,7 +160,7 @@ def test_the_file_gives_the_same_patch_and_reading_it_runs_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 4}, "written by a newer one; upgrade"),
+        ({"version": 5}, "written by a newer one; upgrade"),
         ({"version": 0}, "version"),
         ({"format": "pickle"}, "format"),
         ({"strength": -1}, "strength"),
@@ -184,10 +184,10 @@ def test_a_file_that_is_no_json_is_refused(tmp_path):
 
 
 def test_levels_keep_their_type():
-    weights = [LevelWeight(level=v, weight=1.0) for v in (1, "1", 2.5)]
-    part = CategoryWeight(column="c", levels=weights, missing=0.0)
-    again = CategoryWeight.model_validate_json(part.model_dump_json())
-    assert [type(entry.level) for entry in again.levels] == [int, str, float]
+    weights = [CategoryWeight(category=v, weight=1.0) for v in (1, "1", 2.5)]
+    part = CategoricalWeight(column="c", categories=weights, missing=0.0)
+    again = CategoricalWeight.model_validate_json(part.model_dump_json())
+    assert [type(entry.category) for entry in again.categories] == [int, str, float]
 
 
 def test_columns_that_cannot_be_weighed_are_refused_with_advice():
@@ -220,23 +220,23 @@ def test_a_file_of_an_older_version_is_brought_up_step_by_step(tmp_path, monkeyp
     path = save(patch, tmp_path / "patch.json")
     old = json.loads(path.read_text())
     old["power"] = old.pop("strength")
-    old["version"] = 3
+    old["version"] = 4
     path.write_text(json.dumps(old))
     steps = {
-        3: lambda data: {("force" if k == "power" else k): v for k, v in data.items()},
-        4: lambda data: {("strength" if k == "force" else k): v for k, v in data.items()},
+        4: lambda data: {("force" if k == "power" else k): v for k, v in data.items()},
+        5: lambda data: {("strength" if k == "force" else k): v for k, v in data.items()},
     }
     monkeypatch.setattr(migrate, "STEPS", steps)
-    monkeypatch.setattr(migrate, "CURRENT", 5)
+    monkeypatch.setattr(migrate, "CURRENT", 6)
     moved = migrate.migrated(json.loads(path.read_bytes()))
-    assert moved["version"] == 5
-    assert {**moved, "version": 3} == json.loads(patch.model_dump_json())
+    assert moved["version"] == 6
+    assert {**moved, "version": 4} == json.loads(patch.model_dump_json())
 
 
 def test_what_unlisted_levels_weigh_adds_up_over_concepts():
-    def part(other, **levels):
-        listed = [LevelWeight(level=k, weight=v) for k, v in levels.items()]
-        return [CategoryWeight(column="job", levels=listed, missing=0.5, other=other)]
+    def part(other, **categories):
+        listed = [CategoryWeight(category=k, weight=v) for k, v in categories.items()]
+        return [CategoricalWeight(column="job", categories=listed, missing=0.5, other=other)]
 
     patch = Patch(
         columns=[Column(name="job", kind="category")],
@@ -254,21 +254,21 @@ def test_what_unlisted_levels_weigh_adds_up_over_concepts():
 
 @pytest.mark.parametrize(("rows", "weighed"), [(9, False), (10, True), (11, True)])
 def test_what_ten_people_have_gets_a_weight_of_its_own(rows, weighed):
-    """A level, a gap, or a number that nearly everybody shares: nine people are too few."""
+    """A category, a gap, or a number that nearly everybody shares: nine people are too few."""
     n = 200
     rare = np.arange(n) < rows
     frame = pl.DataFrame(
         {
-            "level": np.where(rare, "rare", np.where(np.arange(n) % 2, "x", "y")),
+            "category": np.where(rare, "rare", np.where(np.arange(n) % 2, "x", "y")),
             "gap": [None if r else float(i % 7) for i, r in enumerate(rare)],
             "flag": rare.astype(float),
         }
     )
-    found = {(f.column.name, f.what, f.level) for f in Encoder.fit(frame).features}
-    assert (("level", "level", "rare") in found) == weighed
+    found = {(f.column.name, f.what, f.category) for f in Encoder.fit(frame).features}
+    assert (("category", "category", "rare") in found) == weighed
     assert (("gap", "missing", None) in found) == weighed
     assert (("flag", "value", None) in found) == weighed
-    assert {("level", "level", "x"), ("gap", "value", None)} <= found
+    assert {("category", "category", "x"), ("gap", "value", None)} <= found
 
 
 def test_an_excluded_column_may_be_of_any_kind():

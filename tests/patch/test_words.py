@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairpatch.patch import CategoryWeight, Column, Concept, LevelWeight, NumberWeight, Patch
+from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
 from fairpatch.patch.difference import difference
 
 
@@ -13,8 +13,9 @@ def patch_on(slope=-0.5, **options):
             Concept(
                 name="concept 1", weight=2.0, intercept=0.25,
                 numbers=[NumberWeight(column="age", coefficient=slope, missing=0.75)],
-                categories=[CategoryWeight(column="job", missing=-0.1, levels=[
-                    LevelWeight(level="cook", weight=1.5), LevelWeight(level="nurse", weight=-3.0),
+                categories=[CategoricalWeight(column="job", missing=-0.1, categories=[
+                    CategoryWeight(category="cook", weight=1.5),
+                    CategoryWeight(category="nurse", weight=-3.0),
                 ])],
             )
         ],
@@ -60,8 +61,8 @@ def test_what_differs_is_named_with_both_weights():
         "everybody", "age, each unit", "age, missing", "job is 'cook'", "job is 'nurse'",
         "job, missing",
     }  # fmt: skip
-    (cutoff,) = difference(patch_on(), patch_on(cutoff=0.4))
-    assert cutoff == ("cut-off", 0.5, 0.4)
+    (threshold,) = difference(patch_on(), patch_on(threshold=0.4))
+    assert threshold == ("threshold", 0.5, 0.4)
     values = {name: one for name, one, _ in difference(patch_on(), Patch(columns=(), concepts=()))}
     assert values["everybody"] == pytest.approx(1 + 0.8 * (0.1 + 2 * 0.25))
     assert values["job is 'nurse'"] == pytest.approx(0.8 * 2 * -3.0)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import sync_playwright
 
-from fairpatch import Commod, Decision, Target
+from fairpatch import Decision, FairPatch, Target
 from fairpatch.measure.metric import P_RULE
 
 
@@ -31,7 +31,7 @@ def explored(tmp_path_factory):
         }
     )
     y = (random.random(n) < score).astype(int)
-    g = Commod("score", target=Target(p_rule=0.8))
+    g = FairPatch("score", Target(p_rule=0.8))
     g.fit(X, y, sensitive_features={"sex": sex, "area": area})
     found = g.review(X, y, sensitive_features={"sex": sex, "area": area}, refits=0)
     path = found.to_html(tmp_path_factory.mktemp("explorer") / "review.html")
@@ -78,7 +78,7 @@ def chosen(explorer, *, limit, budget=1.0, feature=-1, direction="both", price=1
     return best, fairness
 
 
-def said(best, fairness):
+def figure_text(best, fairness):
     low, high = (f"{100 * v:.1f}" for v in best.changed)
     changed = f"{low} %" if low == high else f"{low} to {high} %"
     one, two = (f"{v:.2f}" for v in fairness(best))
@@ -113,7 +113,9 @@ def test_it_starts_with_what_was_chosen(opened, explored):
     _, explorer, _ = explored
     (own,) = [p for p in explorer.points if p.chosen]
     assert opened.inner_text("#f-sentence").startswith("As chosen: ")
-    assert said(own, lambda p: min(p.fairness, key=middle)) in opened.inner_text("#f-sentence")
+    assert figure_text(own, lambda p: min(p.fairness, key=middle)) in opened.inner_text(
+        "#f-sentence"
+    )
 
 
 @pytest.mark.parametrize("limit", [0.6, 0.8, 0.9])
@@ -128,7 +130,7 @@ def test_the_target(opened, explored, limit):
         assert text.startswith("Nearest: ")
         assert "No candidate meets this" in opened.inner_text("#f-flags")
     else:
-        assert said(best, fairness) in text
+        assert figure_text(best, fairness) in text
     asked = 260 - 240 * limit
     assert float(opened.get_attribute("#asked", "y1")) == pytest.approx(asked)
 
@@ -140,14 +142,14 @@ def test_budget_feature_direction_preference(opened, explored):
     free = opened.inner_text("#f-sentence")
     turn(opened, "#x-feature", 0)
     best, fairness = chosen(explorer, limit=limit, feature=0)
-    assert said(best, fairness) in opened.inner_text("#f-sentence")
+    assert figure_text(best, fairness) in opened.inner_text("#f-sentence")
     assert opened.locator("#f-flow .group").count() == 2  # of that feature alone
     turn(opened, "#x-direction", "promote_only")
     best, fairness = chosen(explorer, limit=limit, feature=0, direction="promote_only")
-    assert said(best, fairness) in opened.inner_text("#f-sentence")
+    assert figure_text(best, fairness) in opened.inner_text("#f-sentence")
     turn(opened, "#x-prefer", 1000)
     best, fairness = chosen(explorer, limit=limit, feature=0, direction="promote_only", price=1000)
-    assert said(best, fairness) in opened.inner_text("#f-sentence")
+    assert figure_text(best, fairness) in opened.inner_text("#f-sentence")
     turn(opened, "#x-budget", 1)
     assert "Nearest: " in opened.inner_text("#f-sentence")
     assert "any" not in opened.inner_text("#o-budget")
@@ -165,7 +167,7 @@ def test_a_line_is_struck_and_the_command_says_so(opened, explored):
     turn(opened, "#x-strike", explorer.lines.index(line))
     best, fairness = chosen(explorer, limit=explorer.limits[5], strike=line)
     text = opened.inner_text("#f-sentence")
-    assert said(best, fairness) in text if best else text.startswith("Nearest: ")
+    assert figure_text(best, fairness) in text if best else text.startswith("Nearest: ")
     assert opened.locator(".cardline.struck").all_inner_texts()[0].startswith(line)
     opened.locator("#freeze").click()
     assert f"fairpatch edit RUN --strike '{line}'" in opened.inner_text("#command")
@@ -206,7 +208,7 @@ def test_groups_below_ten_are_nowhere_in_it():
     )
     X.loc[s == "C", "score"] = 0.6 + 0.1 * random.random(8)
     y = (random.random(len(s)) < X["score"]).astype(int)
-    g = Commod("score", target=Target(p_rule=0.3)).fit(X, y, sensitive_features={"s": s})
+    g = FairPatch("score", Target(p_rule=0.3)).fit(X, y, sensitive_features={"s": s})
     found = g.review(X, y, sensitive_features={"s": s}, refits=0).summary.explorer
     assert [group.name for group in found.features[0].groups] == ["A", "B"]
     for point in found.points:
@@ -232,7 +234,7 @@ def test_weights_have_no_explorer():
          "x": random.normal(size=1_000) + (s == "B")}
     )  # fmt: skip
     y = (random.random(1_000) < X["score"]).astype(int)
-    g = Commod("score", target=Target(p_rule=0.7), decision=Decision(weight="w"))
+    g = FairPatch("score", Target(p_rule=0.7), decision=Decision(weight="w"))
     g.fit(X, y, sensitive_features={"s": s})
     found = g.review(X, y, sensitive_features={"s": s}, refits=0)
     assert found.summary.explorer is None

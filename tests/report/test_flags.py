@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpatch import Commod, PatchedModel, Target, review
+from fairpatch import FairPatch, PatchedModel, Target, review
 from fairpatch.base import BaseModel
-from fairpatch.patch import Card, Column, Concept, Patch, Range, RangesWeight
+from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 from fairpatch.report.flags import is_protected
 from fairpatch.report.identity import About
 
@@ -28,7 +28,7 @@ def card(column, below, **options):
     return Patch(
         columns=[Column(name=column, kind="number")],
         concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
-        card=Card(price=50.0, sureness=0.0),
+        card=CardScale(points_needed=50.0, confidence_points=0.0),
         direction="promote_only",
         **options,
     )
@@ -45,7 +45,7 @@ def test_a_target_that_is_missed():
     X["score"] = np.where(s == "a", X["score"] * 0.6, X["score"])
     found = flags(reviewed(card("x", -2.0), X, y, s))
     assert found["target"].level == "stop"
-    assert "P-Rule by s is missed on these people" in found["target"].text
+    assert "P-Rule by s is not met on these people" in found["target"].text
     X, y, s = people()
     assert flags(reviewed(card("x", -2.0), X, y, s))["target"].level == "fine"
 
@@ -65,7 +65,7 @@ def test_demoted_who_turn_out_better():
     patch = Patch(
         columns=[Column(name="x", kind="number")],
         concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
-        card=Card(price=50.0, sureness=0.0),
+        card=CardScale(points_needed=50.0, confidence_points=0.0),
         direction="demote_only",
     )
     better = np.where((X["x"] < 0) & (X["score"] > 0.5), 1, y)
@@ -95,10 +95,10 @@ def test_a_line_on_a_protected_column_or_a_proxy():
     X, y, s = people()
     found = flags(reviewed(card("age", 30.0), X, y, s))["protected or proxy"]
     assert found.level == "look"
-    assert "reads age" in found.text
+    assert "uses age" in found.text
     proxy = X.assign(x=X["x"] + 3 * (s == "a"))
     found = flags(reviewed(card("x", 0.0), proxy, y, s))["protected or proxy"]
-    assert "tells s (AUC" in found.text
+    assert "is a proxy for s (AUC" in found.text
     assert flags(reviewed(card("x", 0.0), X, y, s))["protected or proxy"].level == "fine"
     own = About(protected=("x",))  # a list that users extend
     found = flags(reviewed(card("x", 0.0), X, y, s, about=own))["protected or proxy"]
@@ -123,8 +123,8 @@ def test_a_binding_group_of_very_few():
     X.loc[:39, "score"] *= 0.8
     found = reviewed(card("x", -1.5), X, y, s)
     texts = [f.text for f in found.summary.flags if f.name == "small group"]
-    if "c against" in found.summary.verdict.requirements[0].after.groups:
-        assert any("hangs on c" in text for text in texts)
+    if "c against" in found.summary.effect.requirements[0].after.groups:
+        assert any("depends on c" in text for text in texts)
     else:
         pytest.fail("the small group should bind")
 
@@ -134,7 +134,7 @@ def test_refits_that_disagree_and_scores_that_moved():
     X, y, s = people(1_500)
     noise = X.assign(**{f"n{i}": np.random.default_rng(i).normal(size=1_500) for i in range(8)})
     noise["score"] = np.where(s == "a", noise["score"] * 0.85, noise["score"])
-    g = Commod("score", target=Target(p_rule=0.9)).fit(noise, y, sensitive_features={"s": s})
+    g = FairPatch("score", Target(p_rule=0.9)).fit(noise, y, sensitive_features={"s": s})
     found = g.review(noise, y, sensitive_features={"s": s})
     stable = found.summary.stability.of_changed
     level = flags(found)["stability"].level
@@ -159,13 +159,13 @@ def test_what_is_hidden_is_not_called_fine():
     patch = Patch(
         columns=[Column(name="yes", kind="number")],
         concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
-        card=Card(price=50.0, sureness=0.0),
+        card=CardScale(points_needed=50.0, confidence_points=0.0),
         direction="promote_only",
     )
     found = reviewed(patch, X, y, s)
     names = {f.name: f for f in found.summary.flags}
     assert "protected or proxy" not in names
-    assert names["proxy not told"].level == "look"
+    assert names["proxy not measured"].level == "look"
 
 
 def test_parts_of_what_changes_do_not_narrow_what_is_told():
@@ -180,3 +180,45 @@ def test_parts_of_what_changes_do_not_narrow_what_is_told():
             told = table[own.group].promoted
             least = told if isinstance(told, int) else told.at_least
             assert own.people.at_least <= least
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["disability", "disabled_since", "religion", "religious_affiliation", "pregnancy", "isPregnant",
+     "immigration_status", "immigrant", "ethnicity", "marital-status", "nationality",
+     "political_party", "citizenship", "foreign_worker", "healthScore", "age", "sex", "zip_code"],
+)  # fmt: skip
+def test_words_of_protected_columns_are_known_by_how_they_begin(column):
+    assert is_protected(column)
+
+
+@pytest.mark.parametrize(
+    "column", ["mileage", "wages", "sextant_model", "usage", "income", "tenure", "balance"]
+)
+def test_words_that_only_look_like_it_are_not(column):
+    assert not is_protected(column)
+
+
+def test_a_group_that_was_behind_and_is_now_ahead_is_flagged():
+    X, y, s = people()
+    X["score"] = np.where(s == "b", X["score"] * 0.8, X["score"])
+    X["x"] = np.where(s == "b", -1.0, 1.0)  # all denied of b are approved
+    found = flags(reviewed(card("x", 0.0), X, y, s))
+    assert found["order of the groups"].level == "look"
+    assert "a was ahead and is now behind b" in found["order of the groups"].text
+    X["x"] = 1.0  # nobody changes: a stays ahead
+    assert "order of the groups" not in flags(reviewed(card("x", 0.0), X, y, s))
+
+
+@pytest.mark.parametrize(
+    ("target", "side"), [({"p_rule": 0.8}, "at least"),
+                         ({"demographic_parity_difference": 0.3}, "at most")]
+)  # fmt: skip
+def test_the_light_names_the_end_of_the_interval_that_the_test_looks_at(target, side):
+    X, y, s = people()
+    g = FairPatch("score", Target(**target)).fit(X, y, sensitive_features={"s": s})
+    light = g.review(X, y, sensitive_features={"s": s}, refits=0).summary.headline.light
+    (result,) = g.certificate_.results
+    estimate = result.estimate
+    end = estimate.low if side == "at least" else estimate.high
+    assert f"measured, {side} {end:.3f}" in light.text

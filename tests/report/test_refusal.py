@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 from typer.testing import CliRunner
 
-from fairpatch import Commod, Target
+from fairpatch import FairPatch, Target
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.cli.main import app
 from fairpatch.report.refusal import Refusal
@@ -26,7 +26,7 @@ def people(n=1_500):
 def test_the_record_says_what_is_nearest():
     frame = people()
     with pytest.raises(TargetNotReachedError) as caught:
-        Commod("score", target=Target(p_rule=0.95, max_changes=0.02)).fit(
+        FairPatch("score", Target(p_rule=0.95, max_changes=0.02)).fit(
             frame.drop(columns="y"), frame["y"], sensitive_features=["s"]
         )
     record = Refusal.of(caught.value).to_dict()

@@ -9,10 +9,19 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
+from sklearn.exceptions import NotFittedError
 
-from fairpatch import Commod, PatchedModel, Target, review
-from fairpatch.measure.floor import UNPROTECTED
-from fairpatch.patch.compare import OtherModelError
+from fairpatch import (
+    Commod,
+    FairPatch,
+    PatchedModel,
+    Target,
+    TargetNotReachedError,
+    Training,
+    review,
+)
+from fairpatch.floor import UNPROTECTED
+from fairpatch.identity.compare import OtherModelError
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -44,10 +53,8 @@ def table(n=2_000, seed=0):
     return X, y, s
 
 
-def fitted(X, y, s, target=None, **options):
-    if target is None:
-        options = {"n_steps": 120} | options
-    return Commod("score", target=target, **options).fit(X, y, sensitive_features={"region": s})
+def fitted(X, y, s, target, **options):
+    return FairPatch("score", target, **options).fit(X, y, sensitive_features={"region": s})
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +180,7 @@ def test_what_it_says_is_what_was_measured(pack):
     data = found.to_dict()
     decided, base = g.predict(X), X["score"].to_numpy() > 0.5
     rate = np.mean(decided != base)
-    assert holds(data["verdict"]["change"]["change_rate"], rate)
+    assert holds(data["effect"]["change"]["change_rate"], rate)
     rows = {r["group"]: r for r in data["groups"]["region"]["rows"]}
     for group in ("north", "south"):
         here = s == group
@@ -182,19 +189,19 @@ def test_what_it_says_is_what_was_measured(pack):
             assert holds(rows[group]["accuracy"][when], np.mean(own[here] == y[here]))
             for name, label in (("good_approved", 1), ("bad_approved", 0)):
                 assert holds(rows[group][name][when], own[here & (y == label)].mean())
-    assert holds(data["verdict"]["accuracy"]["after"], np.mean(decided == y))
+    assert holds(data["effect"]["accuracy"]["after"], np.mean(decided == y))
     chosen = np.argmin(np.abs(np.array(data["dial"]["strength"]) - data["dial"]["chosen"]))
     right = data["dial"]["accuracy"]
     assert right["at_least"][chosen] <= np.mean(decided == y) <= right["at_most"][chosen]
     assert right["at_most"][chosen] - right["at_least"][chosen] <= 0.05
-    least = data["verdict"]["bound_known"]
-    missed = [r for r in data["verdict"]["requirements"] if r["met"] is False]
+    least = data["effect"]["bound_known"]
+    missed = [r for r in data["effect"]["requirements"] if r["met"] is False]
     assert least > 0
     assert least <= rate or missed  # the bound is for the target, which these rows may miss
     rates = [decided[s == v].mean() for v in ("north", "south")]  # five people do not compare
-    assert holds(data["verdict"]["requirements"][0]["after"], min(rates) / max(rates))
+    assert holds(data["effect"]["requirements"][0]["after"], min(rates) / max(rates))
     assert set(rows) == {"north", "south", "far away"}
-    changed = data["verdict"]["change"]["changed"]
+    changed = data["effect"]["change"]["changed"]
     shown = str(changed) if isinstance(changed, int) else f"to {changed['at_most']}"
     assert f"{shown} of" in path.read_text(encoding="utf-8")
 
@@ -235,7 +242,7 @@ def test_hostile_names_and_values_are_text(browser, tmp_path):
     X = X.assign(**{HOSTILE[0]: X["street"], HOSTILE[2]: levels, HOSTILE[3]: X["street"] * 2.0})
     X = X.drop(columns=["street", "job"])
     groups = np.where(s == "south", HOSTILE[1], HOSTILE[6])
-    g = Commod("score", lambda_fair=3.0, lambda_ratio=0.3, n_steps=80)
+    g = Commod("score", lambda_fair=3.0, lambda_ratio=0.3, training=Training(n_steps=80))
     g.fit(X, y, sensitive_features={HOSTILE[5]: groups})
     changed = np.flatnonzero(g.predict(X) != (X["score"] > 0.5))
     found = g.review(
@@ -273,7 +280,7 @@ def test_every_result_shows_itself_in_a_notebook(pack):
     for result in (found, g.choice_, g.certificate_, g.frontier_, g.patch_):
         assert result._repr_html_().lstrip().startswith("<")
         assert str(result)
-    assert "A denied person is approved where the points reach" in str(g.patch_)
+    assert "A denied person is approved at" in str(g.patch_)
 
 
 def test_the_same_review_twice_is_the_same_page(pack):
@@ -283,7 +290,7 @@ def test_the_same_review_twice_is_the_same_page(pack):
 
 
 def plain_fit(X, y, s, **options):
-    g = Commod("score", lambda_fair=5.0, lambda_ratio=0.3, n_steps=80, **options)
+    g = Commod("score", lambda_fair=5.0, lambda_ratio=0.3, training=Training(n_steps=80), **options)
     return g.fit(X, y, sensitive_features={"region": s})
 
 
@@ -301,8 +308,8 @@ def test_nobody_is_told_by_a_group_of_one(pack):
         for v in (alone, missing)
     )
     assert one["dial"] == none["dial"]
-    assert one["verdict"]["requirements"] == none["verdict"]["requirements"]
-    assert one["verdict"]["bound_known"] == none["verdict"]["bound_known"]
+    assert one["effect"]["requirements"] == none["effect"]["requirements"]
+    assert one["effect"]["bound_known"] == none["effect"]["bound_known"]
     ratios = [
         [r["impact_ratio"]["after"] for r in found["groups"]["region"]["rows"] if not r["hidden"]]
         for found in (one, none)
@@ -320,7 +327,7 @@ def test_a_handful_of_changes_is_not_counted_by_its_rate(pack):
     changed = int((few.decide(X) != (f_logit > 0)).sum())
     assert 0 < changed < 10
     found = review(few, X, y, sensitive_features={"region": s}, refits=0)
-    change = found.to_dict()["verdict"]["change"]
+    change = found.to_dict()["effect"]["change"]
     assert change["changed"] == {"at_least": 1, "at_most": 9}
     assert change["change_rate"]["value"] is None
     assert "below 10" in str(found)
@@ -341,7 +348,7 @@ def test_odd_inputs_are_reviewed_all_the_same():
     tiny = np.where(np.arange(600) == 0, "south", "north")  # one of a kind: no blind bound
     assert g.review(X, y, sensitive_features=tiny, refits=0).html()
     rare = X.assign(job=[f"level {i % 100}" for i in range(600)])  # no level of ten people
-    with pytest.raises(OtherModelError, match="level of 'job' that it does not know"):
+    with pytest.raises(OtherModelError, match="category of 'job' that it does not know"):
         g.review(rare, y, sensitive_features=s, refits=0)
     assert g.review(rare, y, sensitive_features=s, refits=0, if_unlike="ignore").html()
     pandas_series = pd.Series(s, name="region")
@@ -353,9 +360,15 @@ def test_an_earlier_certificate_does_not_outlive_a_new_fit():
     known = np.where(s == "far away", None, s)
     g = fitted(X, y, known, Target(p_rule=0.85))
     assert g.certificate_ is not None
-    g.set_params(target=None, grid=None, lambda_fair=5.0).fit(
-        X, y, sensitive_features={"region": known}
-    )
+    with pytest.raises(TargetNotReachedError):
+        g.set_params(target=Target(p_rule=1.0, max_changes=0.0)).fit(
+            X, y, sensitive_features={"region": known}
+        )
     assert not hasattr(g, "certificate_")
+    assert not hasattr(g, "patch_")
+    with pytest.raises(NotFittedError):
+        g.review(X, y, sensitive_features={"region": known}, refits=0)
+    g.set_params(target=Target(p_rule=0.8), splits=(0.6, 0.4, 0.0))
+    g.fit(X, y, sensitive_features={"region": known})
     found = g.review(X, y, sensitive_features={"region": known}, refits=0)
     assert found.to_dict()["certificate"] is None

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpatch import Commod, Target
+from fairpatch import FairPatch, Target
 from fairpatch.patch import edit
 from fairpatch.report.annex import annex
 from fairpatch.report.identity import About
@@ -33,7 +33,7 @@ def table(seed, n=3_000):
 @pytest.fixture(scope="module")
 def made():
     X, y, s = table(0)
-    g = Commod("score", target=Target(p_rule=0.8)).fit(X, y, sensitive_features={"sex": s})
+    g = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features={"sex": s})
     X, y, s = table(1)
     about = About(
         model="Limits 2026", owner="Risk", purpose="card limits", date="2026-11-16",
@@ -116,7 +116,7 @@ def test_groups_have_the_names_that_people_have_for_them(made):
     assert [r["group"] for r in rows] == ["men", "women"]
     assert rows[1]["people"] == (s == "0").sum()
     assert "women" in found.summary.headline.changes
-    estimate = found.to_dict()["certificate"]["verdicts"][0]["estimate"]
+    estimate = found.to_dict()["certificate"]["results"][0]["estimate"]
     assert estimate["groups"] == " (women against men)"
     twice = About(group_names={"sex": {"0": "all", "1": "all"}})
     with pytest.raises(ValueError, match="two groups of 'sex' the same name"):
@@ -162,9 +162,9 @@ def test_alternatives_are_at_what_was_asked_and_the_patch_reads_no_s(made):
     first, *_, last = rows
     assert (first, last) == ("the model as it is", "this patch")
     assert rows["the model as it is"].changed == 0
-    assert rows["a cut-off for each sex"].reads_s
+    assert rows["a threshold for each sex"].reads_s
     assert not rows["this patch"].reads_s
-    for name in ("a cut-off for each sex", "the Bayes rule, not reading it"):
+    for name in ("a threshold for each sex", "the Bayes rule, without the group"):
         assert rows[name].fairness["sex"].middle > 0.7, name  # set to 0.8 on other people
     assert rows["this patch"].stability == found.summary.stability.of_changed
     assert not any("trained anew" in name for name in rows)

@@ -1,32 +1,33 @@
 """The certificate: whether the requirements hold in the population, not only in the data at hand.
 
 Judged on rows that neither learning nor choosing has seen; how, is each metric's own affair
-(``fairpatch.measure.judge``).
+(``fairpatch.measure.certificate_tests``).
 """
 
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from fairpatch._table import Table
 from fairpatch.choose.target import Requirement, Target
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.reviewed import reviewed
+from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.floor import ROUNDED
+from fairpatch.measure.certificate_tests import Judgement
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.disclose import Told
-from fairpatch.measure.estimate import FEW_BEHIND, Estimate
-from fairpatch.measure.floor import ROUNDED
-from fairpatch.measure.judge import WORDS, Judgement, Word
+from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate
-from fairpatch.measure.reviewed import reviewed
-from fairpatch.measure.show import Table
+from fairpatch.verdict import Verdict, worst
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """The verdict on one requirement for one sensitive feature."""
+class Result:
+    """What a certificate says of one requirement for one sensitive feature."""
 
     requirement: Requirement
     feature: str
-    word: Word
+    verdict: Verdict
     estimate: Estimate
     """Each end of its interval is a limit at the certificate's confidence."""
     people: int
@@ -42,39 +43,44 @@ class Verdict:
         return -(-self.people_needed // step) * step
 
     @classmethod
-    def of(cls, requirement: Requirement, feature: str, found: Judgement) -> "Verdict":
+    def of(cls, requirement: Requirement, feature: str, judgement: Judgement) -> "Result":
         """What was found, and of what."""
         return cls(
-            requirement, feature, found.word, found.estimate, found.people, found.people_needed
+            requirement,
+            feature,
+            judgement.verdict,
+            judgement.estimate,
+            judgement.people,
+            judgement.people_needed,
         )
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A verdict on every requirement, at one level of confidence each."""
+    """A result for every requirement, at one level of confidence each."""
 
     target: Target
-    verdicts: tuple[Verdict, ...]
+    results: tuple[Result, ...]
     warning: str | None = None
     """What looks odd about the rows that it was judged on."""
     counts: Counts | None = field(default=None, repr=False, compare=False)
     """The table that it was judged on; what is shown of it is protected."""
 
     @cached_property
-    def shown(self) -> tuple[tuple[Estimate, Told], ...]:
-        """Of each verdict, as much of its estimate and its people as may be told."""
+    def shown(self) -> tuple[tuple[Estimate, PublishedCount], ...]:
+        """Of each result, as much of its estimate and its people as may be shown."""
         if self.counts is None:
-            return tuple((v.estimate, Told(v.people, v.people)) for v in self.verdicts)
+            return tuple((v.estimate, PublishedCount(v.people, v.people)) for v in self.results)
         return self.shown_by(reviewed(self.counts, self.target.metrics))
 
-    def shown_by(self, table: Protected) -> tuple[tuple[Estimate, Told], ...]:
+    def shown_by(self, table: Protected) -> tuple[tuple[Estimate, PublishedCount], ...]:
         """The same, of a table of the same people that is protected already."""
-        return tuple((_shown(v, table), _people(v, table)) for v in self.verdicts)
+        return tuple((_shown(v, table), _people(v, table)) for v in self.results)
 
     @property
-    def word(self) -> Word:
-        """The worst of its verdicts: certified if all are, refuted if one is."""
-        return max((v.word for v in self.verdicts), key=WORDS.index)
+    def verdict(self) -> Verdict:
+        """The worst of its results."""
+        return worst(result.verdict for result in self.results)
 
     def __str__(self) -> str:
         return self._table().text()
@@ -87,15 +93,15 @@ class Certificate:
             [
                 str(v.requirement),
                 f"{v.feature}{estimate.groups}",
-                v.word,
+                v.verdict,
                 str(estimate),
                 str(people),
                 "" if v.people_needed is None else f"{v.people_needed_about:,}",
             ]
-            for v, (estimate, people) in zip(self.verdicts, self.shown, strict=True)
+            for v, (estimate, people) in zip(self.results, self.shown, strict=True)
         ]
         return Table(
-            f"Certificate at {self.target.confidence:.0%}: {self.word}",
+            f"Certificate at {self.target.confidence:.0%}: {self.verdict}",
             ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
             rows,
             notes(self.warning, rounded=any(e.within for e, _ in self.shown)),
@@ -106,8 +112,8 @@ class Certificate:
 
 def notes(warning: str | None, *, rounded: bool) -> list[str]:
     """What is said below a certificate's table, here and on the page."""
-    said = [ROUNDED] if rounded else []
-    return said if warning is None else [*said, f"Take care: {warning}."]
+    notes = [ROUNDED] if rounded else []
+    return notes if warning is None else [*notes, f"Warning: {warning}."]
 
 
 def certify(counts: Counts, target: Target) -> Certificate:
@@ -116,13 +122,13 @@ def certify(counts: Counts, target: Target) -> Certificate:
     return Certificate(
         target,
         tuple(
-            Verdict.of(
+            Result.of(
                 requirement,
                 about,
-                requirement.metric.judge(own, requirement.limit, target.confidence),
+                requirement.metric.judge(feature_counts, requirement.limit, target.confidence),
             )
             for requirement in target.requirements
-            for about, own in (
+            for about, feature_counts in (
                 by_feature if requirement.between_groups else {"everybody": counts}
             ).items()
         ),
@@ -130,28 +136,28 @@ def certify(counts: Counts, target: Target) -> Certificate:
     )
 
 
-def _shown(verdict: Verdict, table: Protected) -> Estimate:
+def _shown(result: Result, table: Protected) -> Estimate:
     """The estimate, where the counts behind it are told; else as much as follows from what is."""
-    metric, feature = verdict.requirement.metric, verdict.feature
+    metric, feature = result.requirement.metric, result.feature
     if not isinstance(metric, Metric):
-        told = table.rate(changed_rate())
+        estimate = table.rate(changed_rate())
     elif any(table.hidden(feature)[i] for i in _judged(table, feature)):
         # a small group is judged with the others, but not shown: then neither is the figure
-        return Estimate(None, reason=FEW_BEHIND)
+        return Estimate.withhold()
     else:
-        told = table.metric(metric, feature)
-    whole = told.low is not None or (told.value is None and told.reason != FEW_BEHIND)
-    return verdict.estimate if whole else told
+        estimate = table.metric(metric, feature)
+    whole = estimate.low is not None or (estimate.value is None and not estimate.withheld)
+    return result.estimate if whole else estimate
 
 
-def _people(verdict: Verdict, table: Protected) -> Told:
+def _people(result: Result, table: Protected) -> PublishedCount:
     """How many people it was judged on: everybody, or those whose feature is known."""
-    if not isinstance(verdict.requirement.metric, Metric):
+    if not isinstance(result.requirement.metric, Metric):
         return table.people()
-    groups = [table.people(verdict.feature, group=i) for i in _judged(table, verdict.feature)]
-    high = [told.high for told in groups]
+    groups = [table.people(result.feature, group=i) for i in _judged(table, result.feature)]
+    high = [size.high for size in groups]
     most = None if None in high else sum(n for n in high if n is not None)
-    return Told(sum(told.low for told in groups), most)
+    return PublishedCount(sum(size.low for size in groups), most)
 
 
 def _judged(table: Protected, feature: str) -> list[int]:

@@ -13,10 +13,10 @@ from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.not_reached import TargetNotReachedError, nearest
 from fairpatch.choose.target import Requirement, Target
+from fairpatch.floor import too_few
 from fairpatch.measure.bounds import Bound
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import too_few
 from fairpatch.measure.metric import METRICS, Metric
 
 MARGINS = (0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.025, 0.0)
@@ -45,7 +45,7 @@ class Choice:
     """Share with y = 1 of those who are promoted, and of those who are left denied; None if few."""
     denied_outcome: float | None = None
     churn: float | None = None
-    """Share of decisions that are not as yesterday, where that was asked for."""
+    """Share of decisions that are not as previous, where that was asked for."""
     outcome: str = "y = 1"
     """What that outcome is called."""
     expected: dict[str, dict[str, Estimate]] = field(default_factory=dict)
@@ -60,27 +60,29 @@ class Choice:
         text = f"{reached}. {self.change_rate:.1%} of decisions change"
         if self.bound is not None and self.bound.change_rate <= self.change_rate:
             least = self.bound.change_rate
-            text += f"; no method could meet the target with fewer than {least:.1%}"
+            text += f"; the minimum for any method is {least:.1%}"
         elif self.bound is not None:  # people who were not learned from: there it misses a little
             text += (
                 f", fewer than the {self.bound.change_rate:.1%} that the target takes on these "
-                "very people: on them it is missed by a little"
+                "rows, where it is narrowly missed"
             )
         if self.blind is not None:
-            text += f", and about {self.blind:.1%} are to be expected at best without reading S"
+            text += (
+                f"; the estimated minimum without using the sensitive features is {self.blind:.1%}"
+            )
         text += f". Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
         if self.promoted_outcome is not None and self.denied_outcome is not None:
             text += (
-                f" Of those promoted {self.promoted_outcome:.0%} have {self.outcome}, of those "
-                f"left denied {self.denied_outcome:.0%}."
+                f" Of the promoted {self.promoted_outcome:.0%} have {self.outcome}, of those still "
+                f"denied {self.denied_outcome:.0%}."
             )
         likely = [
             f"{feature}: {WORDS[name]} {e.low:.2f} to {e.high:.2f}{e.groups}"
-            for feature, found in self.expected.items()
-            for name, e in found.items()
+            for feature, by_metric in self.expected.items()
+            for name, e in by_metric.items()
             if e.low is not None and e.high is not None
         ]
-        return text + (f" To expect on new people (95 %): {'; '.join(likely)}." if likely else "")
+        return text + (f" Expected on new people (95 %): {'; '.join(likely)}." if likely else "")
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
@@ -99,18 +101,18 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     ladder: list[Choice] = []
     rungs = [target.inside(m) if m else target for m in MARGINS]
     settled = options(frontier.settled, rungs) if frontier.settled else [[] for _ in rungs]
-    for found, final in zip(options(frontier, rungs), settled, strict=True):
-        if not found:
+    for candidates, final in zip(options(frontier, rungs), settled, strict=True):
+        if not candidates:
             continue
-        best = min(found, key=lambda c: _preference(c, target))
+        best = min(candidates, key=lambda c: _preference(c, target))
         best = next((c for c in final if c.model == best.model), best)
         if not ladder or (best.model, best.strength) != (ladder[-1].model, ladder[-1].strength):
             ladder.append(best)
     if not ladder:
         raise TargetNotReachedError(nearest(frontier, target), frontier, target)
-    own = frontier.settled or frontier
+    as_used = frontier.settled or frontier
     return [
-        replace(c, bound=known, blind=blind, displacement=own.displacement(c.model, c.strength))
+        replace(c, bound=known, blind=blind, displacement=as_used.displacement(c.model, c.strength))
         for c in ladder
     ]
 
@@ -118,8 +120,8 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
 def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
     """What is least for the preferred choice."""
     if target.prefer is None:
-        own = (choice.change_rate, choice.accuracy, choice.churn or 0.0)
-        return (_cost(target, *own), choice.change_rate)
+        figures = (choice.change_rate, choice.accuracy, choice.churn or 0.0)
+        return (_cost(target, *figures), choice.change_rate)
     values = {"changes": choice.change_rate, "accuracy": -choice.accuracy}
     return tuple(values[name] for name in target.prefer)
 
@@ -143,11 +145,11 @@ def fewest(
     """
     known: list[Bound] = []
     blind: list[float] = []
-    for feature, own in counts.items():
+    for feature, feature_counts in counts.items():
         for r in target.requirements:
             if not isinstance(r.metric, Metric):
                 continue
-            bound = r.metric.fewest(own, r.limit, direction=target.direction)
+            bound = r.metric.fewest(feature_counts, r.limit, direction=target.direction)
             known += [] if bound is None else [bound]
             if feature in q:
                 share = r.metric.fewest_blind(
@@ -166,7 +168,7 @@ def options(frontier: Frontier, targets: Sequence[Target]) -> list[list[Choice]]
     One pass over the candidates: a metric is read off a dial once, for all targets. Displacement is
     worked out where the target limits it, and NaN elsewhere: it is a pass over all rows for each.
     """
-    found: list[list[Choice]] = [[] for _ in targets]
+    choices: list[list[Choice]] = [[] for _ in targets]
     metrics = {r.name: r.metric for target in targets for r in target.requirements}
     for m, by_feature in enumerate(frontier.dials):
         values = {
@@ -174,16 +176,16 @@ def options(frontier: Frontier, targets: Sequence[Target]) -> list[list[Choice]]
             for feature, dial in by_feature.items()
             for name, metric in metrics.items()
         }
-        for own, target in zip(found, targets, strict=True):
+        for of_target, target in zip(choices, targets, strict=True):
             kept = [
-                r.met(_with_room(r, values[feature, r.name], dial, target.room))
+                r.met(_with_margin(r, values[feature, r.name], dial, target.safety_margin))
                 for feature, dial in by_feature.items()
                 for r in target.requirements
             ]
             step = _step(frontier, m, np.flatnonzero(np.logical_and.reduce(kept)), target)
             if step is not None:
-                own.append(_option(frontier, m, step, target, values))
-    return found
+                of_target.append(_option(frontier, m, step, target, values))
+    return choices
 
 
 def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> int | None:
@@ -205,11 +207,11 @@ def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> 
     return int(met[0] if target.prefer[0] == "changes" else met[dial.accuracy[met].argmax()])
 
 
-def _with_room(r: Requirement, values: Floats, dial: Dial, room: float) -> Floats:
+def _with_margin(r: Requirement, values: Floats, dial: Dial, margin: float) -> Floats:
     """Values moved towards the limit by so many standard errors: they must keep it even so."""
-    if not room or not isinstance(r.metric, Metric):
+    if not margin or not isinstance(r.metric, Metric):
         return values
-    error = room * r.metric.error_along(dial)
+    error = margin * r.metric.error_along(dial)
     return values - error if r.metric.at_least else values + error
 
 

@@ -33,7 +33,7 @@ class Dial:
     changed : changed decisions, (stretches,).
     promoted, promoted_good : of those whom f denies, who is approved, and of them with y = 1.
     denied, denied_good : whom f denies, and of them with y = 1.
-    kept, compared : decisions as they were yesterday, and of how many people that is known.
+    kept, compared : decisions as they were previous, and of how many people that is known.
 
     With weights, each row counts for so many people.
     """
@@ -101,7 +101,7 @@ def trace(
     direction: Direction = "both",
     most: float = np.inf,
     weight: Floats | None = None,
-    yesterday: Ints | None = None,
+    previous: Ints | None = None,
     strengths: Floats | None = None,
 ) -> Dial:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
@@ -123,8 +123,8 @@ def trace(
 
     # people by group (none first), label, f's decision and yesterday's (unknown first); and of
     # them who has changed, along the dial
-    past = np.full(len(y), -1) if yesterday is None else yesterday
-    shape = (int(group.max()) + 2, 2, 2, 3 if yesterday is not None else 1)
+    past = np.full(len(y), -1) if previous is None else previous
+    shape = (int(group.max()) + 2, 2, 2, 3 if previous is not None else 1)
     cell = np.ravel_multi_index((group + 1, y.astype(np.intp), approved, past + 1), shape)
     n_cells, n_steps = int(np.prod(shape)), len(strength)
     n = np.bincount(cell, weight, n_cells).reshape(shape)
@@ -139,7 +139,7 @@ def trace(
 
     as_y = np.eye(2, dtype=bool)[:, :, None]
     before = np.arange(shape[-1]) - 1
-    as_yesterday = np.arange(2)[:, None] == before
+    as_previous = np.arange(2)[:, None] == before
     return Dial(
         start=start,
         strength=strength,
@@ -152,6 +152,6 @@ def trace(
         promoted_good=moved[:, :, 1, 0].sum((1, 2)),
         denied=float(n[:, :, 0].sum()),
         denied_good=float(n[:, 1, 0].sum()),
-        kept=equal(as_yesterday, before >= 0),
+        kept=equal(as_previous, before >= 0),
         compared=float(n[..., 1:].sum()),
     )

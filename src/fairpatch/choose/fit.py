@@ -4,32 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from fairpatch._arrays import Floats
 from fairpatch._progress import tell
 from fairpatch.base import scores_of
-from fairpatch.choose.candidates import Candidates
-from fairpatch.choose.cards import Cards, learn_cards
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.learners import Game, Push
-from fairpatch.choose.old_card import beside_old
+from fairpatch.choose.learner import Learner, Task
 from fairpatch.choose.pool import Pool
 from fairpatch.choose.struck import Struck, struck_lines
 from fairpatch.choose.suspicion import MOST as MOST_ASKED
 from fairpatch.choose.suspicion import check_points_right, looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import Crossed, Fresh, Splits
-from fairpatch.decision import Decision
+from fairpatch.data.splits import Fresh
+from fairpatch.identity.fingerprint import fingerprint_of
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.direction import DIRECTIONS, Direction, untouched
-from fairpatch.measure.fairness import Fairness
 from fairpatch.patch import Patch
+from fairpatch.patch.decide import decide
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.fingerprint import fingerprint_of
+from fairpatch.verdict import Verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +45,7 @@ class Fitted:
     """The people who certified it: neither learned from nor chosen on."""
     people: int = 0
     """In all splits together."""
-    learner: Push | Game | None = None
+    learner: Learner | None = None
     """How it was learned, so that it can be learned again."""
     struck: tuple[Struck, ...] = ()
     """The chosen card without one line each, for whoever thinks of striking one."""
@@ -61,8 +54,8 @@ class Fitted:
         """The people who certified it, or at most so many of them."""
         if self.fresh is None:
             raise ValueError(
-                "there are no people who certified this fit: the last of its splits is 0, or it "
-                "was stored and read again, which leaves them out"
+                "this fit has no certification set: the last of its splits is 0, or it "
+                "was saved and loaded, which drops those rows"
             )
         return self.fresh.sample(most)
 
@@ -71,12 +64,11 @@ class Fitted:
         return {**vars(self), "fresh": None}
 
 
-def fit_target(
-    splits: Splits, encoder: Encoder, decision: Decision, target: Target, learner: Push | Game
-) -> Fitted:
+def fit_target(task: Task, learner: Learner) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
-    check_points_right(splits.learn, decision)
-    frontier, own, rows = train_frontier(splits, encoder, decision, target, learner)
+    splits, target = task.splits, task.target
+    check_points_right(splits.learn, task.decision)
+    frontier, encoder, rows = train_frontier(task, learner)
     tell("choosing", 0.0)
     ladder = choose(frontier, target)
     choice, certificate = ladder[-1], None
@@ -87,100 +79,53 @@ def fit_target(
         certificate = replace(certificate, warning=known)
     patch = frontier.candidates.patch(choice.model, choice.strength)
     return Fitted(
-        with_fingerprint(patch, splits.learn if splits.both is None else splits.both.rows),
-        own,
-        encoder,
-        target,
-        frontier,
-        _with_expected(choice, frontier, target, rows),
-        _with_expected(ladder[-1], frontier, target, rows),
-        certificate,
-        splits.fresh,
-        splits.people,
-        learner,
-        struck_lines(frontier.candidates, choice, rows),
+        patch=with_fingerprint(patch, splits.learn if splits.both is None else splits.both.rows),
+        encoder=encoder,
+        wide_encoder=task.encoder,
+        target=target,
+        frontier=frontier,
+        choice=_with_expected(choice, frontier, target, rows),
+        preferred=_with_expected(ladder[-1], frontier, target, rows),
+        certificate=certificate,
+        fresh=splits.fresh,
+        people=splits.people,
+        learner=learner,
+        struck=struck_lines(frontier.candidates, choice, rows),
     )
+
+
+def train_frontier(task: Task, learner: Learner) -> tuple[Frontier, Encoder, Rows]:
+    """All candidates at all strengths; the columns they may read; the rows they are judged on."""
+    if task.target.max_columns is not None:  # learn with all, keep the strongest, learn again
+        importance = learner.learn(task).importance
+        strongest = sorted(importance, key=lambda name: -importance[name])
+        task = replace(task, encoder=task.encoder.only(strongest[: task.target.max_columns]))
+    learned = learner.learn(task)
+    return Frontier.trace(learned, task.encoder, task.target.metrics), task.encoder, learned.rows
 
 
 def _with_expected(choice: Choice, frontier: Frontier, target: Target, rows: Rows) -> Choice:
     """What the choice reached on people who were not learned from, with intervals."""
-    f, m = rows.f, choice.model
-    r = 1 + choice.strength * (frontier.ratios[m] - 1)
-    approved = f > 0
-    patched = np.where(approved, r > 0, (f < 0) & (r < 0))
-    after = np.where(untouched(frontier.candidates.directions[m], approved), approved, patched)
+    r = 1 + choice.strength * (frontier.ratios[choice.model] - 1)
     counts = Counts.from_arrays(
-        decision=approved,
-        new_decision=after,
+        decision=rows.f > 0,
+        new_decision=decide(rows.f, r, frontier.candidates.directions[choice.model]),
         y=rows.y,
         sensitive_features=rows.s.comparable(),
         sample_weight=rows.sample_weight,
     )
-    found = {
+    estimates = {
         feature: {metric.name: metric.of(counts.by(feature)) for metric in target.metrics}
         for feature in counts.features
     }
-    return replace(choice, expected=found)
-
-
-def fit_lambdas(
-    rows: Rows,
-    encoder: Encoder,
-    decision: Decision,
-    fairness: Fairness,
-    direction: Direction,
-    learner: Game,
-) -> Fitted:
-    """Learn one patch: the first of the learner's grid, as trained."""
-    candidates = learner.train(rows, encoder, decision, fairness, direction)
-    patch = with_fingerprint(candidates.patch(0), rows)
-    return Fitted(patch, encoder, encoder, people=len(rows), learner=learner)
+    return replace(choice, expected=estimates)
 
 
 def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     """The patch with what f's scores and its columns look like on the rows it was learned from."""
     scores = scores_of(rows.f, patch.decision)
-    found = fingerprint_of(rows.X, scores, patch.columns, rows.stands_for)
-    return patch.model_copy(update={"fingerprint": found})
-
-
-def train_frontier(
-    splits: Splits, encoder: Encoder, decision: Decision, target: Target, learner: Push | Game
-) -> tuple[Frontier, Encoder, Rows]:
-    """All candidates with their dials; the columns they may read; the people they are judged on."""
-    if target.max_columns is not None:  # learn with all, keep the strongest, learn again
-        every = _learn(splits, encoder, decision, target, learner)[0]
-        moves = every.importance()
-        strongest = sorted(moves, key=lambda name: -moves[name])
-        encoder = encoder.only(strongest[: target.max_columns])
-    candidates, rows, ratios, counts = _learn(splits, encoder, decision, target, learner)
-    learned = splits.learn if isinstance(learner, Game) else None
-    settled = candidates.own_ratios if isinstance(candidates, Cards) else None
-    pool: Pool = candidates
-    if isinstance(candidates, Cards) and isinstance(learner, Push) and learner.nearest_to:
-        joined = beside_old(candidates, learner.nearest_to, rows, target.direction)
-        pool, ratios, settled = joined, joined.ratios, joined.own_ratios
-    own = (rows, ratios, encoder, learned, counts, target.metrics, settled)
-    return Frontier.trace(pool, *own), encoder, rows
-
-
-def _learn(
-    splits: Splits, encoder: Encoder, decision: Decision, target: Target, learner: Push | Game
-) -> tuple[Candidates | Cards, Rows, Floats, Counts | None]:
-    """Candidates, the people they are judged on, their ratios, and counts of f's decisions."""
-    if isinstance(learner, Push):
-        both = splits.both or Crossed(splits.learn)
-        cards = learn_cards(both, encoder, decision, target, learner.rules, learner.seed)
-        rows = both.rows
-        if both.known_to_f is not None:
-            rows = rows.take(np.flatnonzero(~both.known_to_f))
-        return cards, rows, cards.ratios, both.counts
-    # Who allows changes both ways allows one way too, and that is often the cheaper one.
-    directions = DIRECTIONS if target.direction == "both" else (target.direction,)
-    own = (encoder, decision, target.fairness)
-    trained = [learner.train(splits.learn, *own, direction) for direction in directions]
-    candidates = Candidates.join(trained)
-    return candidates, splits.select, candidates.ratio(splits.select.X), splits.selected
+    fingerprint = fingerprint_of(rows.X, scores, patch.columns, rows.stands_for)
+    return patch.model_copy(update={"fingerprint": fingerprint})
 
 
 def certify_choice(
@@ -195,15 +140,17 @@ def certify_choice(
     """
     patches = [candidates.patch(choice.model, choice.strength) for choice in ladder]
     counts = fresh.count(patches)
-    certificates = [certify(own, target) for own in counts]
+    certificates = [certify(table, target) for table in counts]
     best = None
     for choice, certificate in zip(ladder, certificates, strict=True):
-        if certificate.word != "certified":
+        if certificate.verdict is not Verdict.CERTIFIED:
             break
         best = choice, certificate
     if best:
         return best
     # The sequence has failed: a further test at full level could not certify any more.
     last = certificates[-1]
-    words = [replace(v, word="too few data") if v.word == "certified" else v for v in last.verdicts]
-    return ladder[-1], replace(last, verdicts=tuple(words)) if last.word == "certified" else last
+    if last.verdict is Verdict.CERTIFIED:
+        open_ = tuple(replace(result, verdict=Verdict.INCONCLUSIVE) for result in last.results)
+        last = replace(last, results=open_)
+    return ladder[-1], last

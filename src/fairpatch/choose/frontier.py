@@ -9,17 +9,18 @@ import numpy as np
 from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch._table import Table
 from fairpatch.choose.dial import Dial, trace
 from fairpatch.choose.group_probability import group_probabilities
+from fairpatch.choose.learner import Learned
 from fairpatch.choose.pool import Pool
 from fairpatch.choose.target import Requirement
 from fairpatch.data.rows import Rows
+from fairpatch.floor import too_few
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction, untouched
-from fairpatch.measure.floor import too_few
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.scores import displacement
-from fairpatch.measure.show import Table
 from fairpatch.patch.encoding import Encoder
 
 STOPS = 8
@@ -49,8 +50,8 @@ class Record:
     def worst(self, metric: Metric) -> float:
         """The metric of the feature that is worst off; NaN where it is undefined for one."""
         values = [by_name[metric.name] for by_name in self.metrics.values()]
-        found = np.array([np.nan if v is None else v for v in values])
-        return float(found.min() if metric.at_least else found.max())
+        known = np.array([np.nan if v is None else v for v in values])
+        return float(known.min() if metric.at_least else known.max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,39 +77,22 @@ class Frontier:
 
     @classmethod
     def trace(
-        cls,
-        candidates: Pool,
-        rows: Rows,
-        ratios: Floats,
-        encoder: Encoder,
-        learned: Rows | None = None,
-        counts: Counts | None = None,
-        asked: tuple[Metric, ...] = (P_RULE,),
-        settled: Floats | None = None,
+        cls, learned: Learned, encoder: Encoder, asked: tuple[Metric, ...] = (P_RULE,)
     ) -> "Frontier":
-        """Follow every candidate's dial on rows that it was not trained on.
-
-        ``ratios`` are theirs of these rows, (candidates, rows). ``learned``, the rows that they
-        were trained on, serve to estimate P(S|x). ``counts`` are of f's decisions for everybody,
-        where the rows are a sample with weights.
-        """
-        groups, f_logit = rows.s.comparable(), rows.f
-        counts = counts or Counts.from_arrays(
-            decision=f_logit > 0, y=rows.y, sensitive_features=groups
+        """Follow every candidate through all strengths, on rows that it was not learned from."""
+        rows, pool = learned.rows, learned.pool
+        counts = learned.counts or Counts.from_arrays(
+            decision=rows.f > 0, y=rows.y, sensitive_features=rows.s.comparable()
         )
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
-        q = group_probabilities(rows, encoder, learned)
-        rest = (f_logit, counts, q, weight, asked)
-        own = dials_of(ratios, candidates.directions, rows, candidates)
-        final = None
-        if settled is not None:
-            final = cls(
-                candidates,
-                dials_of(settled, candidates.directions, rows, candidates),
-                settled,
-                *rest,
-            )
-        return cls(candidates, own, ratios, *rest, final)
+        q = group_probabilities(rows, encoder, learned.learned_from)
+
+        def traced(ratios: Floats, settled: "Frontier | None" = None) -> "Frontier":
+            dials = dials_of(ratios, pool.directions, rows, pool)
+            return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, settled)
+
+        final = None if learned.final is None else traced(learned.final)
+        return traced(learned.ratios, final)
 
     def displacement(self, m: int, strength: float) -> float:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
@@ -139,15 +123,15 @@ class Frontier:
 
     def records(self) -> list[Record]:
         """One record a candidate as trained; a card at several prices."""
-        found: list[Record] = []
+        records: list[Record] = []
         for m, by_feature in enumerate(self.dials):
             first = next(iter(by_feature.values()))
             promoted, left = first.outcomes
             for k in self._stops(m):
                 up = float(first.promoted[k])
-                found.append(
+                records.append(
                     Record(
-                        number=len(found),
+                        number=len(records),
                         model=m,
                         strength=float(first.strength[k]) if self.candidates.strengths is not None
                         else 1.0,
@@ -167,7 +151,7 @@ class Frontier:
                         },
                     )
                 )  # fmt: skip
-        return found
+        return records
 
     def _stops(self, m: int) -> list[int]:
         """Where a candidate's dial is shown: as trained, or at some prices up to its fairest."""
@@ -231,18 +215,18 @@ def dials_of(
     ratios: Iterable[Floats], directions: Iterable[Direction], rows: Rows, candidates: Pool
 ) -> list[dict[str, Dial]]:
     """The dial of every ratio for every feature, where the candidates' dials may stand."""
-    groups, found = rows.s.comparable(), []
+    groups, dials = rows.s.comparable(), []
     weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
     for r, direction in zip(ratios, directions, strict=True):
-        own = {
+        by_feature = {
             name: trace(
                 r, rows.f, rows.y, codes, direction=direction, most=candidates.strongest,
-                weight=weight, yesterday=rows.yesterday, strengths=candidates.strengths,
+                weight=weight, previous=rows.previous, strengths=candidates.strengths,
             )
             for name, codes in zip(groups.features, groups.codes.T, strict=True)
         }  # fmt: skip
-        found.append(own)
-    return found
+        dials.append(by_feature)
+    return dials
 
 
 def _known(value: float) -> float | None:

@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import ValidationError
 
 from fairpatch.choose.frontier import Frontier, Record
+from fairpatch.files.atomic import write_whole
+from fairpatch.files.strict_json import read_strictly, without_marks
 from fairpatch.patch import Patch
 from fairpatch.patch.parts import Part
-from fairpatch.patch.strict import read_strictly, without_marks
-from fairpatch.patch.whole import write_whole
 
 MOST_BYTES = 50_000_000
 """A frontier has a patch for every candidate."""
@@ -20,7 +20,7 @@ class SavedFrontier(Part):
     """What a frontier's file holds: plain data, no row and no value of S."""
 
     format: Literal["fairpatch.frontier"] = "fairpatch.frontier"
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     asked: tuple[str, ...] = ("p_rule",)
     """Names of the metrics that the target limits."""
     records: tuple[Record, ...]

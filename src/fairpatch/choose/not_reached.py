@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.target import Requirement, Target
-from fairpatch.measure.floor import MIN_PEOPLE, too_few
+from fairpatch.floor import MIN_PEOPLE, too_few
 
 FEW = 30
 """A group of fewer people is named: its rate is mostly chance."""
@@ -41,9 +41,9 @@ def nearest(frontier: Frontier, target: Target) -> str:
         best = _best(frontier, target, requirement)
         words = requirement.metric.words
         advice.append(
-            f"no {words} can be had with everything else that is asked"
+            f"whatever the {words}, the rest of the target cannot be met"
             if best is None
-            else f"the best {words} with everything else that is asked is {best:.3f}"
+            else f"the best {words} when the rest of the target is met is {best:.3f}"
         )
     if target.max_columns is not None:
         advice.append("more columns may help")
@@ -68,25 +68,25 @@ def _least_displacement(frontier: Frontier, target: Target) -> float | None:
 
 def _fewest_changes(frontier: Frontier, target: Target) -> float | None:
     """With how few changes everything else of the target could be met."""
-    found = []
+    rates = []
     for m, by_feature in enumerate(frontier.dials):
         dial = next(iter(by_feature.values()))
         met = _allowed(frontier, m, target, target.fairness_requirements)
-        found += dial.change_rate[met[:1]].tolist()
-    return min(found, default=None)
+        rates += dial.change_rate[met[:1]].tolist()
+    return min(rates, default=None)
 
 
 def _best(frontier: Frontier, target: Target, asked: Requirement) -> float | None:
     """The best value of one metric where everything else of the target is met; None if nowhere."""
     rest = [r for r in target.requirements if r is not asked]
-    found = []
+    reached = []
     for m, by_feature in enumerate(frontier.dials):
         met = _allowed(frontier, m, target, rest)
         values = np.array([asked.along(dial)[met] for dial in by_feature.values()])
         worst = values.min(0) if asked.metric.at_least else values.max(0)
-        found += worst[~np.isnan(worst)].tolist()
+        reached += worst[~np.isnan(worst)].tolist()
     best = max if asked.metric.at_least else min
-    return best(found, default=None)
+    return best(reached, default=None)
 
 
 def _allowed(
@@ -103,13 +103,13 @@ def _allowed(
 
 def _small_groups(frontier: Frontier) -> list[str]:
     """Groups whose rates are mostly chance."""
-    found = []
+    advice = []
     for feature in frontier.counts.features:
         smallest = int(frontier.counts.by(feature).known().sizes.min())
         if smallest < FEW:
             size = f"fewer than {MIN_PEOPLE}" if too_few(smallest) else str(smallest)
-            found.append(
+            advice.append(
                 f"the smallest group of {feature} has {size} people here, so few that its rate is "
                 "chance: merge it with another, or set it to missing"
             )
-    return found
+    return advice

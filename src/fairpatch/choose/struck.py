@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from fairpatch.choose.cards import Cards
 from fairpatch.choose.choice import Choice
 from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import dials_of
@@ -25,14 +24,14 @@ class Struck:
 
 def struck_lines(candidates: Pool, choice: Choice, rows: Rows) -> tuple[Struck, ...]:
     """Each line of the chosen card struck, on the people whom it was chosen on."""
-    if not isinstance(candidates, Cards) or not choice.strength:
-        return ()
     patch = candidates.patch(choice.model)
-    found = []
+    if patch.card is None or not choice.strength:
+        return ()
+    struck = []
     for line in patch.lines:
         left = edit(patch, strike=[line.name])
         each, rest = left.effect(rows.f)
         ratio = 1 + each * left.points(rows.X) + rest
         (dials,) = dials_of([ratio], [patch.direction], rows, candidates)
-        found.append(Struck(choice.model, patch.direction, line.name, dials))
-    return tuple(found)
+        struck.append(Struck(choice.model, patch.direction, line.name, dials))
+    return tuple(struck)

@@ -61,5 +61,5 @@ def looks_known(rows: Rows) -> str | None:
     return (
         f"the base model is right for {right.mean():.1%} of these people, where trees learned from "
         f"the same columns are right for {could.mean():.1%}: has it been trained on them? Then the "
-        "certificate does not hold. Certify on other rows, or say which it knows: f_trained_on"
+        "certificate does not hold. Certify on other rows, or say which it knows: seen_by_base"
     )

@@ -1,9 +1,8 @@
 """What the user asks for: what must hold, and how much may change. No lambda in sight."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from inspect import Parameter, Signature
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, get_type_hints
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
@@ -51,35 +50,38 @@ class Target:
     Parameters
     ----------
     p_rule : float, optional
-        Lowest group's rate of decision 1 over the highest group's, at least.
-    demographic_parity_difference, equal_opportunity_difference : float, optional
-        Rate difference and TPR gap, at most.
-    predictive_equality_difference, disparate_mistreatment : float, optional
-        FPR gap, and TPR gap + FPR gap, at most. With several sensitive features, every one of them
-        must meet every limit. ``fairpatch.measure.METRICS`` has all metrics.
+        Lowest group's approval rate over the highest group's, at least.
+    demographic_parity_difference : float, optional
+        Difference between the groups' approval rates, at most.
+    equal_opportunity_difference : float, optional
+        Difference between their true positive rates, at most.
+    predictive_equality_difference : float, optional
+        Difference between their false positive rates, at most.
+    disparate_mistreatment : float, optional
+        The sum of these two differences, at most. With several sensitive features, every one of
+        them must meet every limit. ``fairpatch.measure.METRICS`` has all metrics.
     max_changes : float, optional
         Share of decisions that may change, at most.
     max_displacement : float, optional
         Mean distance of the patched from the base model's probability, at most: few changes can
         be far ones.
     max_columns : int, optional
-        Columns that the patch may read, at most: a patch of five columns is read in a minute.
+        Columns that the patch may use, at most: a patch of five columns is read in a minute.
     direction : {"both", "promote_only", "demote_only"}
         Which decisions may change.
-    exclude : sequence of str
-        Columns that the patch must not read.
     confidence : float
         Level of the certificate.
     price_per_change : float
         Among patches that meet the target: how many wrong decisions one changed decision is worth.
         1 weighs them alike; 0 asks for the most accurate patch, a large number for the fewest
         changes.
-    max_churn, price_per_churn : float
-        Of a refit, where decisions of yesterday are known: the share that may differ from them, at
-        most; and how many wrong decisions one that differs is worth.
+    max_churn : float, optional
+        In a refit, the share of decisions that may differ from those of the previous model.
+    price_per_churn : float
+        How many wrong decisions one decision is worth that differs from the previous model's.
     prefer : order of "changes" and "accuracy", optional
         Instead of a price: first the one, and the other only between equals.
-    room : float
+    safety_margin : float
         How many standard errors inside the limits the choice must lie: with 0 about half of all
         patches miss a limit by a little on new people, with 1 about one in six.
 
@@ -87,80 +89,48 @@ class Target:
     --------
     >>> print(Target(p_rule=0.8, max_changes=0.1))
     P-Rule at least 0.8, changed decisions at most 0.1
-    >>> Target(p_rule=0.8).but(direction="promote_only")
+    >>> Target(p_rule=0.8).replace(direction="promote_only")
     Target(p_rule=0.8, direction='promote_only')
     """
 
     requirements: tuple[Requirement, ...]
     """Everything that was asked for."""
-    max_displacement: float | None
-    max_columns: int | None
-    direction: Direction
-    exclude: tuple[str, ...]
-    confidence: float
-    prefer: tuple[Preference, ...] | None
-    price_per_change: float
-    max_churn: float | None
-    price_per_churn: float
-    room: float
+    max_displacement: float | None = None
+    max_columns: int | None = None
+    direction: Direction = "both"
+    confidence: float = 0.95
+    prefer: tuple[Preference, ...] | None = None
+    price_per_change: float = 1.0
+    max_churn: float | None = None
+    price_per_churn: float = 1.0
+    safety_margin: float = 0.0
 
-    def __init__(
-        self,
-        *,
-        max_changes: float | None = None,
-        max_displacement: float | None = None,
-        max_columns: int | None = None,
-        direction: Direction = "both",
-        exclude: Sequence[str] = (),
-        confidence: float = 0.95,
-        prefer: Sequence[Preference] | None = None,
-        price_per_change: float = 1.0,
-        max_churn: float | None = None,
-        price_per_churn: float = 1.0,
-        room: float = 0.0,
-        **limits: float | None,
-    ) -> None:
-        known = {metric.name: metric for metric in METRICS}
-        for name in limits:
-            if name not in known:
-                other = ELSEWHERE.get(name)
-                hint = f". Here it is {other}" if other else did_you_mean(name, OPTIONS)
+    def __init__(self, **options: Any) -> None:
+        for name in options:
+            if name not in OPTIONS:
+                ours = ELSEWHERE.get(name)
+                hint = f". Here it is {ours}" if ours else did_you_mean(name, OPTIONS)
                 raise TypeError(f"a target takes {', '.join(OPTIONS)}; got {name!r}{hint}")
-        asked = [(metric, limits.get(name)) for name, metric in known.items()]
-        found = [Requirement(metric, limit) for metric, limit in asked if limit is not None]
-        if not found:
+        values = {name: options.get(name, option.default) for name, option in OPTIONS.items()}
+        requirements = [
+            Requirement(metric, values[metric.name])
+            for metric in (*METRICS, CHANGES)
+            if values[metric.name] is not None
+        ]
+        if not any(requirement.between_groups for requirement in requirements):
             names = [metric.name for metric in METRICS]
             raise ValueError(f"a target needs {', '.join(names[:-1])} or {names[-1]}")
-        if max_changes is not None:
-            found.append(Requirement(CHANGES, max_changes))
-        for requirement in found:
+        for requirement in requirements:
             check.number(requirement.name, requirement.limit, 0, requirement.metric.highest)
-        if max_displacement is not None:
-            check.number("max_displacement", max_displacement, 0, 1)
-        if max_columns is not None:
-            check.whole("max_columns", max_columns, 1)
-        check.one_of("direction", direction, DIRECTIONS)
-        check.names("exclude", exclude)
-        if not isinstance(confidence, check.NUMBERS) or not 0.5 < confidence < 1:
-            raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")
-        check.number("price_per_change", price_per_change, 0)
-        check.number("price_per_churn", price_per_churn, 0)
-        if max_churn is not None:
-            check.number("max_churn", max_churn, 0, 1)
-        check.number("room", room, 0)
-        order = _order(prefer)
-        if order is not None and price_per_change != 1.0:
+        _check_options(values)
+        values["prefer"] = _order(values["prefer"])
+        if values["prefer"] is not None and values["price_per_change"] != 1.0:
             raise ValueError(
                 "give prefer or price_per_change, not both: prefer is an order, no price"
             )
-        fields = {
-            "requirements": tuple(found), "max_displacement": max_displacement,
-            "max_columns": max_columns, "direction": direction, "exclude": tuple(exclude),
-            "confidence": confidence, "prefer": order, "price_per_change": price_per_change,
-            "max_churn": max_churn, "price_per_churn": price_per_churn, "room": room,
-        }  # fmt: skip
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "requirements", tuple(requirements))
+        for name in OPTIONS.keys() - set(LIMITS):
+            object.__setattr__(self, name, values[name])
 
     def __getattr__(self, name: str) -> float | None:
         """A limit by its metric's name; None where it was not asked for."""
@@ -172,8 +142,19 @@ class Target:
         """Everything that can be set, as scikit-learn asks for it."""
         return {name: getattr(self, name) for name in OPTIONS}
 
-    def but(self, **changes: Any) -> "Target":
-        """The same target with some things changed."""
+    def replace(self, **changes: Any) -> "Target":
+        """Change some of it.
+
+        Parameters
+        ----------
+        **changes
+            Options as of ``Target``.
+
+        Returns
+        -------
+        Target
+            A new one; this one stays as it is.
+        """
         return Target(**{**self.get_params(), **changes})
 
     @property
@@ -200,15 +181,29 @@ class Target:
             for r in self.requirements
             if isinstance(r.metric, Metric)
         }
-        return self.but(**moved)
+        return self.replace(**moved)
 
     def __str__(self) -> str:
         text = ", ".join(map(str, self.requirements))
         return text if self.max_columns is None else f"{text}, at most {self.max_columns} columns"
 
     def __repr__(self) -> str:
-        given = {k: v for k, v in self.get_params().items() if v != DEFAULTS[k]}
+        given = {k: v for k, v in self.get_params().items() if v != OPTIONS[k].default}
         return f"Target({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+
+
+def _check_options(values: dict[str, Any]) -> None:
+    for name, highest in (("max_displacement", 1.0), ("max_churn", 1.0)):
+        if values[name] is not None:
+            check.number(name, values[name], 0, highest)
+    if values["max_columns"] is not None:
+        check.whole("max_columns", values["max_columns"], 1)
+    check.one_of("direction", values["direction"], DIRECTIONS)
+    confidence = values["confidence"]
+    if not isinstance(confidence, check.NUMBERS) or not 0.5 < confidence < 1:
+        raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")
+    for name in ("price_per_change", "price_per_churn", "safety_margin"):
+        check.number(name, values[name], 0)
 
 
 def _order(prefer: Any) -> tuple[Preference, ...] | None:
@@ -234,13 +229,37 @@ ELSEWHERE = {
 }
 """What other libraries call our metrics."""
 LIMITS = (*(metric.name for metric in METRICS), CHANGES.name)
-DEFAULTS: dict[str, Any] = dict.fromkeys(LIMITS) | {
-    "max_displacement": None, "max_columns": None, "direction": "both", "exclude": (),
-    "confidence": 0.95, "prefer": None, "price_per_change": 1.0, "max_churn": None,
-    "price_per_churn": 1.0, "room": 0.0,
-}  # fmt: skip
-OPTIONS = tuple(DEFAULTS)
+
+
+class TargetOption(NamedTuple):
+    """An option of a target: its type and default, said once."""
+
+    annotation: Any
+    default: Any
+    text: str = ""
+
+
+def _options() -> dict[str, TargetOption]:
+    """A limit for every metric, then the fields of the class."""
+    hints = get_type_hints(Target)
+    options = {
+        m.name: TargetOption(float | None, None, f"{m.title}, {m.side} this") for m in METRICS
+    }
+    options[CHANGES.name] = TargetOption(
+        float | None, None, "share of decisions that may change, at most"
+    )
+    for option in fields(Target):
+        if option.name != "requirements":
+            options[option.name] = TargetOption(hints[option.name], option.default)
+    return options
+
+
+OPTIONS = _options()
+"""Everything a target takes, for ``help``, the command line and ``fairpatch.yaml``."""
 # What help() and editors show: the metrics by their names.
 Target.__signature__ = Signature(  # type: ignore[attr-defined]
-    [Parameter(name, Parameter.KEYWORD_ONLY, default=value) for name, value in DEFAULTS.items()]
+    [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=o.default, annotation=o.annotation)
+        for name, o in OPTIONS.items()
+    ]
 )

@@ -45,14 +45,14 @@ def run(
     life: Life = None,
 ) -> None:
     """Stream through DuckDB; a file appears when it is complete, never before."""
+    from fairpatch.identity.compare import compare
     from fairpatch.patch import load
-    from fairpatch.patch.compare import compare
 
     if out.suffix and out.suffix not in (".parquet", ".csv"):
         refuse(f"{out.name}: expected a name that ends in .parquet or .csv, or a folder's")
     if out.suffix and out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or another name")
-    found, source = load(patch_path(patch)), model_of(patch, score, model)
+    loaded, source = load(patch_path(patch)), model_of(patch, score, model)
     ledger_for(patch, life, "applied")  # before anything is written: it may be another model's
     origin, what = data, {"with_score": not no_score, "with_reason": reasons}
     with tempfile.TemporaryDirectory() as scratch:
@@ -60,17 +60,17 @@ def run(
             column = score_of(patch, score)
         else:
             scored = Path(scratch) / "scored.parquet"
-            known = (found, data, source, scored, if_unlike, no_features(patch, data))
+            known = (loaded, data, source, scored, if_unlike, no_features(patch, data))
             column = _score(*known, trust=bool(trust_model))
             data, origin = str(scored), data
         table = tables.relation(data)
-        tables.need_columns(table, [column, *(c.name for c in found.columns)], data)
+        tables.need_columns(table, [column, *(c.name for c in loaded.columns)], data)
         tables.need_probabilities(table, column, data, if_any=True)
-        heed(compare(found, table, column), if_unlike)
+        heed(compare(loaded, table, column), if_unlike)
         if not out.suffix:
-            _by_parts(found, data, out, column, what, origin=origin, model=source)
+            _by_parts(loaded, data, out, column, what, origin=origin, model=source)
         else:
-            _write(found, table, column, out, what, keep_formulas=keep_formulas)
+            _write(loaded, table, column, out, what, keep_formulas=keep_formulas)
     record(patch, life, "applied", data=origin, out=str(out))
 
 
@@ -88,7 +88,7 @@ def _score(
     from fairpatch.base import BaseModel
     from fairpatch.cli.base_model import read_model
     from fairpatch.engines.scoring import score
-    from fairpatch.patch.compare import SCORE, compare_model
+    from fairpatch.identity.compare import SCORE, compare_model
 
     base = BaseModel(read_model(source, trust=trust), decision=patch.decision)
     table = tables.relation(data)
@@ -109,8 +109,8 @@ def _write(
     *,
     keep_formulas: bool,
 ) -> None:
+    from fairpatch.files.atomic import whole_file
     from fairpatch.patch.apply import CHANGED, apply
-    from fairpatch.patch.whole import whole_file
 
     applied = apply(patch, table, score, **what)
     if out.suffix == ".csv" and not keep_formulas:

@@ -4,7 +4,6 @@ from fairpatch.cli import data as tables
 from fairpatch.cli.base_model import base_model
 from fairpatch.cli.options import (
     ConfigFile,
-    Cutoff,
     Data,
     Favourable,
     GitHub,
@@ -21,6 +20,7 @@ from fairpatch.cli.options import (
     Sensitive,
     ShowSmallCounts,
     Targets,
+    Threshold,
     TrustModel,
     Weight,
 )
@@ -40,7 +40,7 @@ def run(
     sensitive: Sensitive = None,
     ignore: Ignore = None,
     weight: Weight = None,
-    cutoff: Cutoff = None,
+    threshold: Threshold = None,
     trust_model: TrustModel = None,
     show_small_counts: ShowSmallCounts = False,
     p_rule: PRule = None,
@@ -53,7 +53,7 @@ def run(
 ) -> None:
     """Audit a table of scores; with a target, the exit code is its verdict."""
     from fairpatch.cli import config as configs
-    from fairpatch.measure.audit import audit
+    from fairpatch.report.audit import audit
 
     options = configs.read(
         config,
@@ -65,7 +65,7 @@ def run(
         score=score,
         model=model,
         sensitive=sensitive,
-        cutoff=cutoff,
+        threshold=threshold,
         ignore=ignore,
         trust_model=trust_model,
     )
@@ -73,7 +73,7 @@ def run(
     table = table_of(options)
     if options.score:
         tables.need_probabilities(table, options.score, options.data)
-    found = audit(
+    audited = audit(
         table if options.score else tables.in_memory(table),
         options.label,
         sensitive_features=options.sensitive,
@@ -83,17 +83,17 @@ def run(
     )
     asked = configs.limits(target or [], {"p_rule": p_rule})
     if not asked:
-        say_json(found.to_dict()) if json else say(str(found))
+        say_json(audited.to_dict()) if json else say(str(audited))
         return
     from fairpatch.choose.certificate import certify
     from fairpatch.choose.target import Target
     from fairpatch.life.checks import checks_of
 
-    certificate = certify(found.favourable_counts, Target(**asked))
+    certificate = certify(audited.favourable_counts, Target(**asked))
     checks = checks_of(certificate)
     if json:
-        say_json({**found.to_dict(), "checks": [c.data for c in checks]})
+        say_json({**audited.to_dict(), "checks": [c.data for c in checks]})
     else:
-        say(f"{found}\n{certificate}")
+        say(f"{audited}\n{certificate}")
     tell(checks, period=options.data, junit=junit, metrics=metrics, jsonl=jsonl, github=github)
-    leave(checks)
+    leave(certificate.verdict)

@@ -23,7 +23,7 @@ INSTEAD = "score the table where the model lives and give --score instead"
 
 
 def base_model(config: "Config") -> Any:
-    """What ``Commod`` takes as its estimator."""
+    """What ``FairPatch`` takes as its estimator."""
     if (config.score is None) == (config.model is None):
         refuse("name the base model: either --score COLUMN or --model FILE")
     return config.score or read_model(str(config.model), trust=config.trust_model)
@@ -88,9 +88,9 @@ def _from_mlflow(uri: str) -> Any:
     flavours = models.get_model_info(uri).flavors
     for flavour in ("sklearn", "lightgbm", "xgboost", "catboost"):
         if flavour in flavours:
-            found = need(f"mlflow.{flavour}", extra="mlflow").load_model(uri)
-            if hasattr(found, "predict_proba"):
-                return found
+            model = need(f"mlflow.{flavour}", extra="mlflow").load_model(uri)
+            if hasattr(model, "predict_proba"):
+                return model
     return need("mlflow.pyfunc", extra="mlflow").load_model(uri).predict
 
 
@@ -150,11 +150,11 @@ class _OnnxScores:
             feed = {inputs[0].name: np.asarray(X, kinds[inputs[0].type])}
         else:
             feed = {i.name: np.asarray(X[i.name], kinds[i.type])[:, None] for i in inputs}
-        found = self.session.run(None, feed)[-1]
-        if isinstance(found, list):  # skl2onnx's ZipMap: one dictionary a row
-            return np.array([list(row.values())[-1] for row in found], np.float64)
-        found = np.asarray(found, np.float64)
-        return found[:, -1] if found.ndim == 2 else found
+        outputs = self.session.run(None, feed)[-1]
+        if isinstance(outputs, list):  # skl2onnx's ZipMap: one dictionary a row
+            return np.array([list(row.values())[-1] for row in outputs], np.float64)
+        outputs = np.asarray(outputs, np.float64)
+        return outputs[:, -1] if outputs.ndim == 2 else outputs
 
 
 PICKLES = (".pkl", ".pickle", ".joblib")

@@ -53,7 +53,7 @@ def run(
     name: Signer = None,
     json: Json = False,
 ) -> None:
-    """Certify: 0 certified, 3 missed, 4 refuted, 5 too few data.
+    """Certify a run on new rows; the exit code is the verdict.
 
     --score or --model name another base model: the old patch on the new one. A table in an engine
     is counted there.
@@ -69,11 +69,11 @@ def run(
         model=model,
     )  # fmt: skip
     asked = configs.limits(target or [], {"p_rule": p_rule})
-    own = Target(**asked) if asked else Target(**options.target.model_dump())
+    asked_target = Target(**asked) if asked else options.asked
     patch = load(patch_path(folder))
     g = patched_model(options, patch.with_strength(0.0) if plain else patch)
     if tables.fingerprint(options.data) == manifest(folder).data_sha256:
-        refuse("give rows that nothing else has seen: --data; the run's own certified it already")
+        refuse("give new rows with --data: the run's own rows have been used already")
     table = table_of(options)
     tables.need_columns(table, [c.name for c in patch.columns], options.data)
     if options.score:
@@ -81,18 +81,22 @@ def run(
     rows = table if options.score else tables.in_memory(table)
     heed(g.compare(g.features(rows, options.label, options.sensitive)), if_unlike)
     certificate = g.certify(
-        rows, options.label, sensitive_features=options.sensitive, target=own, if_unlike="ignore"
+        rows,
+        options.label,
+        sensitive_features=options.sensitive,
+        target=asked_target,
+        if_unlike="ignore",
     )
     checks = checks_of(certificate)
     if json:
-        told = certificate_section(certificate)
-        say_json(None if told is None else told.model_dump(mode="json"))
+        section = certificate_section(certificate)
+        say_json(None if section is None else section.model_dump(mode="json"))
     else:
         say(str(certificate))
     tell(checks, period=options.data, junit=junit, metrics=metrics, jsonl=jsonl, github=github)
     if not plain:
         record(
-            folder, life, "certified", key=key, signer=name, promise=str(own),
-            verdict=certificate.word, data=options.data,
+            folder, life, "certified", key=key, signer=name, target=str(asked_target),
+            verdict=certificate.verdict, data=options.data,
         )  # fmt: skip
-    leave(checks)
+    leave(certificate.verdict)

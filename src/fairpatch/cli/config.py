@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import (
     BaseModel,
@@ -17,52 +17,29 @@ from pydantic import (
 
 from fairpatch._extras import need
 from fairpatch._hints import did_you_mean
+from fairpatch.choose.learner import learner_of, options_of
+from fairpatch.choose.target import OPTIONS, Target
 from fairpatch.cli.say import note, refuse
 from fairpatch.decision import Decision
-from fairpatch.measure.direction import Direction
-from fairpatch.measure.metric import METRICS
 from fairpatch.report.identity import About
 
-OF_THE_DECISION = ("positive", "favourable", "cutoff", "weight", "key")
+OF_THE_DECISION = ("positive", "favourable", "threshold", "weight", "key")
 
 
-class TargetOptions(BaseModel):
-    """What must hold; see ``fairpatch.Target``."""
+if TYPE_CHECKING:
 
-    model_config = ConfigDict(extra="forbid")
+    class TargetOptions(BaseModel):
+        """What must hold; see ``fairpatch.Target``."""
 
-    max_changes: float | None = None
-    max_displacement: float | None = None
-    max_columns: int | None = None
-    direction: Direction = "both"
-    confidence: float = 0.95
-    prefer: tuple[Literal["changes", "accuracy"], ...] | None = None
-    price_per_change: float = 1.0
-    max_churn: float | None = None
-    price_per_churn: float = 1.0
-    room: float = 0.0
-
-
-class CardOptions(BaseModel):
-    """How a card may look; see ``fairpatch.CardRules``."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    max_lines: int | None = 10
-    monotonic: dict[str, Literal[1, -1]] = {}
-    signs: dict[str, Literal[1, -1]] = {}
-    names: dict[str, str] = {}
-    level_names: dict[str, dict[str, str]] = {}
-    groupings: dict[str, dict[str, list[str | int | float | bool]]] = {}
-
-
-if not TYPE_CHECKING:  # a limit for every metric that a target can ask for
-    _limits = {
-        m.name: (float | None, Field(None, description=f"{m.title}, {m.side} this"))
-        for m in METRICS
-    }
+else:  # a target's own options, with its own types and defaults
     TargetOptions = create_model(
-        "TargetOptions", __base__=TargetOptions, __doc__=TargetOptions.__doc__, **_limits
+        "TargetOptions",
+        __config__=ConfigDict(extra="forbid"),
+        __doc__="What must hold; see ``fairpatch.Target``.",
+        **{
+            name: (option.annotation, Field(option.default, description=option.text or None))
+            for name, option in OPTIONS.items()
+        },
     )
 
 
@@ -77,15 +54,15 @@ class Config(BaseModel):
     label: str = Field(description="column of the outcome, of two labels")
     decision: Decision = Field(
         default_factory=Decision,
-        description="the positive label, which decision is good for a person, cut-off, weights, "
-        "key and words; positive, favourable, cutoff, weight and key may also stand by themselves",
+        description="the positive label, which decision is good for a person, threshold, weights, "
+        "key and words; positive, favourable, threshold, weight and key may be given directly, too",
     )
     sensitive: list[str] = Field(description="columns of the sensitive features")
     score: str | None = Field(None, description="column of the base model's probability")
     model: str | None = Field(
         None, description="a .skops or .onnx file or an MLflow URI, where there is no score"
     )
-    trust_model: bool = Field(False, exclude=True, description="a flag only; not heeded in a file")
+    trust_model: bool = Field(False, exclude=True, description="a flag only; ignored in a file")
     exclude: list[str] = Field(
         default=[], description="columns of the base model that the patch must not read"
     )
@@ -95,18 +72,16 @@ class Config(BaseModel):
     )
     ignore: list[str] = Field(default=[], description="columns that nobody reads")
     target: TargetOptions = Field(
-        default_factory=lambda: TargetOptions.model_validate({"p_rule": 0.8})
+        default_factory=lambda: TargetOptions.model_validate({"p_rule": 0.8}),
+        description="what must hold",
     )
     max_rows: int | None = Field(100_000, description="rows to learn from, at most")
-    learner: Literal["push", "adversarial"] = Field(
-        "push", description="a card of points; or the paper's, which needs fairpatch[adversarial]"
+    learner: dict[str, Any] = Field(
+        default={"name": "card"},
+        description="a learner by its name (card, adversarial), or a mapping of its name and its "
+        "options, such as max_lines",
     )
-    card: CardOptions = Field(
-        default_factory=CardOptions, description="lines, rules and names of a card"
-    )
-    n_concepts: int | None = Field(None, description="of the adversarial learner")
-    n_steps: int | None = Field(None, description="of the adversarial learner")
-    f_trained_on: str | None = Field(
+    seen_by_base: str | None = Field(
         None, description="column that is true for rows that the base model was trained on"
     )
     about: About = Field(
@@ -121,25 +96,39 @@ class Config(BaseModel):
         """One column needs no list around it."""
         return [value] if isinstance(value, str) else value
 
+    @field_validator("learner", mode="before")
+    @classmethod
+    def _known_learner(cls, value: Any) -> Any:
+        """A name alone is a learner with its defaults; options are checked by the learner."""
+        options = {"name": value} if isinstance(value, str) else value
+        if not isinstance(options, dict):
+            raise ValueError(f"expected a learner's name, or its name and options; got {value!r}")
+        return options_of(learner_of({"name": "card", **options}))
+
     @model_validator(mode="before")
     @classmethod
     def _said_by_themselves(cls, data: Any) -> Any:
         """The decision's entries may stand beside it, as flags do."""
         if not isinstance(data, dict):
             return data
-        own = {k: data[k] for k in OF_THE_DECISION if data.get(k) is not None}
+        direct = {k: data[k] for k in OF_THE_DECISION if data.get(k) is not None}
         rest = {k: v for k, v in data.items() if k not in OF_THE_DECISION}
         inside = rest.get("decision") or {}
         inside = inside if isinstance(inside, dict) else dict(inside)
-        twice = sorted(set(own) & set(inside))
+        twice = sorted(set(direct) & set(inside))
         if twice:
             raise ValueError(f"{twice[0]} is given twice, by itself and in the decision")
-        return {**rest, "decision": {**inside, **own}}
+        return {**rest, "decision": {**inside, **direct}}
+
+    @property
+    def asked(self) -> Target:
+        """The target."""
+        return Target(**self.target.model_dump())
 
     @property
     def named(self) -> list[str]:
         """Every column that is spoken of."""
-        some = (self.score, self.f_trained_on, self.decision.weight, self.decision.key)
+        some = (self.score, self.seen_by_base, self.decision.weight, self.decision.key)
         lists = (*self.sensitive, *self.exclude, *self.categories, *self.ignore)
         return list(dict.fromkeys([self.label, *lists, *(name for name in some if name)]))
 
@@ -151,37 +140,37 @@ def schema() -> str:
 
 def read(path: Path | None, **options: Any) -> Config:
     """The file's options, those of the command line before them."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     if path is not None:
         if not path.exists():
             refuse(f"there is no file {str(path)!r}; write one with: fairpatch init DATA")
         loaded = _loaded(path)
         if not isinstance(loaded, dict):
             refuse(f"{path} must hold options as 'name: value'; see: fairpatch init DATA")
-        found = loaded
-        if found.pop("trust_model", None):
+        entries = loaded
+        if entries.pop("trust_model", None):
             note(
-                f"trust_model in {path} is not heeded: whether a file may run code is said by the "
-                "person who runs this, with --trust-model"
+                f"trust_model in {path} is ignored: whether a file may run code is decided by the "
+                "person who runs the command, with --trust-model"
             )
-    inner: dict[str, Any] = found["decision"] if isinstance(found.get("decision"), dict) else {}
-    unknown = [k for k, v in (*found.items(), *inner.items()) if v in ("?", ["?"])]
+    inner: dict[str, Any] = entries["decision"] if isinstance(entries.get("decision"), dict) else {}
+    unknown = [k for k, v in (*entries.items(), *inner.items()) if v in ("?", ["?"])]
     if unknown and not any(options.get(k) for k in unknown):
         refuse(f"{path}: {', '.join(unknown)} could not be guessed: replace the '?'")
     for name in ("target", "decision"):
-        if not isinstance(found.get(name) or {}, dict):
-            refuse(f"{path}: {name} must hold options as 'name: value'; got {found[name]!r}")
-    target = {**(found.get("target") or {}), **_given(options.pop("target", {}))}
+        if not isinstance(entries.get(name) or {}, dict):
+            refuse(f"{path}: {name} must hold options as 'name: value'; got {entries[name]!r}")
+    target = {**(entries.get("target") or {}), **_given(options.pop("target", {}))}
     decision = {k: v for k in OF_THE_DECISION if (v := options.pop(k, None)) is not None}
     if decision:
-        inside = found.get("decision") or {}
-        found = {k: v for k, v in found.items() if k not in decision}
-        found["decision"] = {**inside, **decision}
-    found |= _given(options)
+        inside = entries.get("decision") or {}
+        entries = {k: v for k, v in entries.items() if k not in decision}
+        entries["decision"] = {**inside, **decision}
+    entries |= _given(options)
     if target:
-        found["target"] = target
+        entries["target"] = target
     try:
-        return Config.model_validate(found)
+        return Config.model_validate(entries)
     except ValidationError as error:
         problems = "; ".join(_problem(p) for p in error.errors())
         return refuse(f"{path or 'the options'}: {problems}")
@@ -205,34 +194,33 @@ def _loaded(path: Path) -> Any:
             return super().construct_mapping(node, deep)
 
     Once.yaml_implicit_resolvers = {
-        sign: [own for own in some if not own[0].endswith((":timestamp", ":bool"))]
+        sign: [resolver for resolver in some if not resolver[0].endswith((":timestamp", ":bool"))]
         for sign, some in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
     Once.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false)$"), list("tf"))
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Once)
     except (yaml.YAMLError, UnicodeError) as error:
-        return refuse(f"{path} is no YAML that can be read: {error}")
+        return refuse(f"{path} is not valid YAML: {error}")
     except (RecursionError, ValueError) as error:
-        return refuse(f"{path} holds what no option can be ({error})")
+        return refuse(f"{path} has a value that no option accepts ({error})")
 
 
-def _problem(found: Any) -> str:
+def _problem(error: Any) -> str:
     """What is wrong with an option, and which one was meant."""
-    place = [str(part) for part in found["loc"]]
+    place = [str(part) for part in error["loc"]]
     known: dict[str, Any] = {
         "target": TargetOptions,
         "decision": Decision,
-        "card": CardOptions,
         "about": About,
     }
     fields = known[place[0]].model_fields if len(place) > 1 and place[0] in known else None
     names = list(Config.model_fields if fields is None else fields)
-    if found["type"] == "extra_forbidden":
+    if error["type"] == "extra_forbidden":
         return f"there is no option {'.'.join(place)!r}" + did_you_mean(place[-1], names)
-    if found["type"] == "missing":
+    if error["type"] == "missing":
         return f"{'.'.join(place)} is missing: give it in the file or as --{place[0]}"
-    return f"{'.'.join(place)}: {found['msg'].lower()}".removeprefix(": ")
+    return f"{'.'.join(place)}: {error['msg'].lower()}".removeprefix(": ")
 
 
 def limits(given: list[str], taken: dict[str, Any]) -> dict[str, Any]:
@@ -241,7 +229,7 @@ def limits(given: list[str], taken: dict[str, Any]) -> dict[str, Any]:
     ``taken`` are those that flags of their own give.
     """
     taken = _given(taken)
-    found = {}
+    limits_given = {}
     known = list(TargetOptions.model_fields)
     for entry in given:
         name, equals, value = entry.partition("=")
@@ -250,10 +238,10 @@ def limits(given: list[str], taken: dict[str, Any]) -> dict[str, Any]:
                 f"--target {entry}: expected NAME=VALUE, with one of {', '.join(known)}"
                 + did_you_mean(name, known)
             )
-        if name in found or name in taken:
+        if name in limits_given or name in taken:
             refuse(f"--target {entry}: {name} is given twice")
-        found[name] = _value(entry, value)
-    return taken | found
+        limits_given[name] = _value(entry, value)
+    return taken | limits_given
 
 
 def _value(entry: str, text: str) -> Any:

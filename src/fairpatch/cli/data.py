@@ -56,12 +56,12 @@ def files(source: str) -> list[str]:
     """The files of a folder or glob, or the one file or table."""
     path = Path(source)
     if path.is_dir():
-        found = sorted(map(str, path.rglob("*.parquet")))
+        names = sorted(map(str, path.rglob("*.parquet")))
     elif any(sign in source for sign in "*?[") and "::" not in source:
-        found = sorted(glob(source, recursive=True))  # noqa: PTH207 may be absolute
+        names = sorted(glob(source, recursive=True))  # noqa: PTH207 may be absolute
     else:
         return [source]
-    return found or refuse(f"there is no file in {source!r}")
+    return names or refuse(f"there is no file in {source!r}")
 
 
 def in_memory(table: Any) -> Any:
@@ -136,8 +136,8 @@ def sample_of(source: str, table: Any, columns: list[str], most: int) -> Any:
     names = files(source)
     if not all(name.endswith((".parquet", ".pq")) for name in names):
         return _sampled(table, most)
-    found = sample_files(names, columns, most)
-    return table if found is None else found
+    sample = sample_files(names, columns, most)
+    return table if sample is None else sample
 
 
 def _sampled(table: Any, most: int) -> Any:
@@ -153,10 +153,10 @@ def _sampled(table: Any, most: int) -> Any:
 
 def index_columns(source: str) -> list[str]:
     """Columns of a Parquet file that are a pandas frame's index, and no data of a person."""
-    found = [name for name in files(source) if name.endswith((".parquet", ".pq"))][:1]
-    if not found:
+    first = [name for name in files(source) if name.endswith((".parquet", ".pq"))][:1]
+    if not first:
         return []
-    about = need("pyarrow.parquet", extra="cli").read_schema(found[0]).pandas_metadata or {}
+    about = need("pyarrow.parquet", extra="cli").read_schema(first[0]).pandas_metadata or {}
     return [name for name in about.get("index_columns", []) if isinstance(name, str)]
 
 
@@ -164,12 +164,12 @@ def true_or_false(column: Any) -> Any:
     """Booleans, however they are written; anything else is refused."""
     from fairpatch.decision import text_of
 
-    said = {"1": True, "0": False, "yes": True, "no": False}
-    found = [said.get(text_of(value).lower()) for value in column.tolist()]
-    odd = sorted({str(v) for v, b in zip(column.tolist(), found, strict=True) if b is None})
+    words = {"1": True, "0": False, "yes": True, "no": False}
+    values = [words.get(text_of(value).lower()) for value in column.tolist()]
+    odd = sorted({str(v) for v, b in zip(column.tolist(), values, strict=True) if b is None})
     if odd:
         refuse(f"column {column.name!r} must be true or false in every row; got {odd[0]!r}")
-    return type(column)(found, index=column.index, dtype=bool)
+    return type(column)(values, index=column.index, dtype=bool)
 
 
 def fingerprint(source: str) -> str | None:

@@ -6,7 +6,7 @@ from typing import Annotated, cast
 import typer
 
 from fairpatch.cli.options import PatchFile, Score
-from fairpatch.cli.run_folder import patch_path, promised, score_of
+from fairpatch.cli.run_folder import asked_of, patch_path, score_of
 from fairpatch.cli.say import refuse, say
 
 
@@ -22,20 +22,20 @@ def run(
     score: Score = None,
 ) -> None:
     """Statements, tests, a monitoring query, the way back, and a page that explains them."""
-    from fairpatch.engines.deploy import Kind, Place, pack, untested
+    from fairpatch.engines.deploy import Destination, Kind, pack, untested
     from fairpatch.engines.sql import Dialect
+    from fairpatch.files.atomic import whole_folder
     from fairpatch.patch import load
-    from fairpatch.patch.whole import whole_folder
 
     if to not in ("view", "function", "dbt"):
         refuse(f"--to must be view, function or dbt; got {to!r}")
     if out.exists():
         refuse(f"{out} exists: name a new folder")
-    found = load(patch_path(patch))
-    key = key or found.decision.key
-    place = Place(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
-    audited = promised(patch) if patch.is_dir() and found.decision.weight is None else None
-    files = pack(found, score_of(patch, score), cast("Kind", to), place, audited)
+    loaded = load(patch_path(patch))
+    key = key or loaded.decision.key
+    place = Destination(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
+    audited = asked_of(patch) if patch.is_dir() and loaded.decision.weight is None else None
+    files = pack(loaded, score_of(patch, score), cast("Kind", to), place, audited)
     with whole_folder(out) as unfinished:
         for file, text in {**files, "patch.json": patch_path(patch).read_text("utf-8")}.items():
             path = unfinished / file
@@ -44,11 +44,11 @@ def run(
     say(f"wrote {out}: {len(files) + 1} files. Read {out / 'README.md'} first")
     if to != "function" and (audited is None or key is None):
         lacks = "a run's folder" if audited is None else "--key, the column that tells people apart"
-        if found.decision.weight is not None:
+        if loaded.decision.weight is not None:
             lacks = (
                 "counting each person once (the run has weights, which these queries do not know)"
             )
-        say(f"without {lacks} there is no audit: no test of the promise, no monitoring")
+        say(f"without {lacks} there is no audit: no test of the target, no monitoring")
     elif audited is not None and untested(audited.target, audited.label):
         left = ", ".join(untested(audited.target, audited.label))
         say(f"not tested by a query: {left}. fairpatch monitor judges it")

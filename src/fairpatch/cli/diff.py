@@ -12,7 +12,7 @@ from fairpatch.cli.run_folder import options_of, patch_path, score_of
 from fairpatch.cli.say import say, say_json
 
 if TYPE_CHECKING:
-    from fairpatch.measure.protected import Protected
+    from fairpatch.disclose.protected import Protected
     from fairpatch.patch import Patch
     from fairpatch.patched import PatchedModel
 
@@ -30,7 +30,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Compare the decisions of the first, its model and patch, with those of the second."""
-    from fairpatch.measure.show import Table
+    from fairpatch._table import Table
     from fairpatch.patch import load
     from fairpatch.patch.difference import difference
 
@@ -52,7 +52,7 @@ def run(
     say(Table("What differs", ["in the ratio", one.name, two.name], cells).text() if cells
         else "the ratios are the same")  # fmt: skip
     if table is not None:
-        for text in _said(table):
+        for text in _text(table):
             say(text)
 
 
@@ -77,8 +77,8 @@ def _decisions(
     one: "PatchedModel", two: "PatchedModel", frame: Any, sensitive: list[str]
 ) -> "Protected":
     """Decisions of the first and of the second, by group; small counts are not told."""
+    from fairpatch.disclose.reviewed import reviewed
     from fairpatch.measure.counts import Counts
-    from fairpatch.measure.reviewed import reviewed
 
     tables.need_columns(frame, sensitive, "the data")
     first, second = (m.decide(frame) for m in (one, two))
@@ -91,7 +91,7 @@ def _rows(table: "Protected") -> list[tuple[str, str, Any, Any, Any]]:
     """Feature, group, people, decided 1 only by the first, and only by the second."""
     from fairpatch.measure.rates import demoted_rate, promoted_rate
 
-    found = [("", "everybody", *(
+    rows = [("", "everybody", *(
         table.people(), table.number(demoted_rate().hits), table.number(promoted_rate().hits)
     ))]  # fmt: skip
     for feature in table.counts.features:
@@ -100,26 +100,26 @@ def _rows(table: "Protected") -> list[tuple[str, str, Any, Any, Any]]:
         hidden = table.hidden(feature)
         for i, name in enumerate(table.by(feature).group_names):
             if not hidden[i]:
-                found.append((feature, name, *(
+                rows.append((feature, name, *(
                     table.people(feature, group=i),
                     table.number(demoted_rate().hits, feature, group=i),
                     table.number(promoted_rate().hits, feature, group=i),
                 )))  # fmt: skip
-    return found
+    return rows
 
 
 def _data(table: "Protected") -> list[dict[str, Any]]:
     names = ("feature", "group", "people", "only_first_decides_1", "only_second_decides_1")
     return [
-        dict(zip(names, (f, g, *(told.data for told in rest)), strict=True))
+        dict(zip(names, (f, g, *(count.data for count in rest)), strict=True))
         for f, g, *rest in _rows(table)
     ]
 
 
-def _said(table: "Protected") -> list[str]:
-    from fairpatch.measure.floor import COARSE
+def _text(table: "Protected") -> list[str]:
+    from fairpatch._table import Table
+    from fairpatch.floor import COARSE
     from fairpatch.measure.rates import changed_rate
-    from fairpatch.measure.show import Table
 
     rows = [[f"{f} {g}".strip(), *map(str, rest)] for f, g, *rest in _rows(table)]
     changed, people = table.number(changed_rate().hits), table.people()

@@ -1,6 +1,5 @@
-"""Strike lines of a card or change their points; dial its price and judge it again."""
+"""Strike lines of a card or change their points; find the points needed and judge it again."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +9,7 @@ from fairpatch.cli.options import Data, TrustModel
 from fairpatch.cli.people import frame_of, patched_model
 from fairpatch.cli.run_folder import options_of, patch_path
 from fairpatch.cli.say import complain, note, refuse, say
-
-MET, NOT_MET, REFUTED = 0, 3, 4
+from fairpatch.cli.verdicts import leave
 
 
 def run(
@@ -26,11 +24,11 @@ def run(
 ) -> None:
     """Edit a card; the verdicts are made anew on the rows that are given."""
     from fairpatch.choose.not_reached import TargetNotReachedError
-    from fairpatch.choose.target import Target
+    from fairpatch.files.atomic import write_whole
+    from fairpatch.files.strict_json import dumps_safely
     from fairpatch.patch import edit, load, save
-    from fairpatch.patch.strict import dumps_safely
-    from fairpatch.patch.whole import write_whole
     from fairpatch.report.verdict_section import certificate_section
+    from fairpatch.verdict import Verdict
 
     if not (strike or points or code or patch):
         refuse("there is nothing to edit: give --strike, --points, --code or --patch")
@@ -42,48 +40,48 @@ def run(
     if not (strike or points or patch):  # codes change no decision
         say(f"wrote {save(edited, out)}")
         return
-    model, target = patched_model(options, edited), Target(**options.target.model_dump())
+    model, target = patched_model(options, edited), options.asked
     try:
-        found, certificate = model.redial(
+        redialled, certificate = model.redial(
             frame_of(options), options.label, sensitive_features=options.sensitive, target=target,
             seed=options.seed,
         )  # fmt: skip
     except TargetNotReachedError as error:
         complain(str(error))
-        sys.exit(NOT_MET)
-    save(found.patch, out)
+        leave(Verdict.NOT_MET)
+    save(redialled.patch, out)
     judged = out.with_suffix(".certificate.json")
-    told = certificate_section(certificate)
-    write_whole(judged, dumps_safely(None if told is None else told.model_dump(mode="json")))
-    note(str(found.patch))
+    section = certificate_section(certificate)
+    write_whole(judged, dumps_safely(None if section is None else section.model_dump(mode="json")))
+    note(str(redialled.patch))
     note(str(certificate))
     if data is None:
         note(
-            "take care: these are rows of the run itself, which whoever edits its card has seen. "
-            "Judge it on rows that nothing else has seen: --data NEW_ROWS"
+            "warning: these are rows of the run itself, which whoever edits its card has seen. "
+            "Certify it on rows that nothing else has seen: --data NEW_ROWS"
         )
     say(f"wrote {out} and {judged}")
-    sys.exit(REFUTED if certificate.word == "refuted" else MET)
+    leave(certificate.verdict, certified=False)
 
 
 def _points(given: list[str]) -> dict[str, float]:
-    found = {}
+    points = {}
     for text in given:
         name, equals, value = text.rpartition("=")
         try:
-            found[name] = float(value)
+            points[name] = float(value)
         except ValueError:
             equals = ""
         if not equals:
             refuse(f"--points takes LINE=POINTS, as 'age 45 and above=-20'; got {text!r}")
-    return found
+    return points
 
 
 def _codes(given: list[str]) -> dict[str, str]:
-    found = {}
+    codes = {}
     for text in given:
         name, equals, value = text.rpartition("=")
         if not equals or not value:
             refuse(f"--code takes LINE=CODE, as 'age 45 and above=R07'; got {text!r}")
-        found[name] = value
-    return found
+        codes[name] = value
+    return codes

@@ -14,7 +14,6 @@ from fairpatch.cli.life_folder import facts_of, record
 from fairpatch.cli.options import (
     Categories,
     ConfigFile,
-    Cutoff,
     Data,
     Exclude,
     Favourable,
@@ -27,20 +26,23 @@ from fairpatch.cli.options import (
     Positive,
     Score,
     Sensitive,
+    Threshold,
     TrustModel,
     Weight,
 )
 from fairpatch.cli.people import table_of
-from fairpatch.cli.say import MET, NOT_MET, REFUTED, complain, note, refuse, say, say_json
+from fairpatch.cli.say import complain, note, refuse, say, say_json
+from fairpatch.cli.verdicts import leave
 from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
     from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.cli.config import Config
-    from fairpatch.commod import Commod
+    from fairpatch.front import FairPatch
     from fairpatch.patch import Patch
     from fairpatch.report.identity import About
     from fairpatch.report.review import Review
+    from fairpatch.verdict import Verdict
 
 MOST = 50_000
 """Rows of a large table that a review is made of; the certificate is of all of them."""
@@ -60,7 +62,7 @@ def run(
     category: Categories = None,
     weight: Weight = None,
     key: Key = None,
-    cutoff: Cutoff = None,
+    threshold: Threshold = None,
     trust_model: TrustModel = None,
     p_rule: Annotated[float | None, typer.Option(help="P-Rule to reach")] = None,
     max_changes: Annotated[float | None, typer.Option(help="share that may change")] = None,
@@ -73,7 +75,7 @@ def run(
     out: Annotated[Path, typer.Option(help="the run's folder")] = Path("run"),
     force: Annotated[bool, typer.Option(help="replace an existing run")] = False,
     require_certificate: Annotated[
-        bool, typer.Option(help="exit with 4 unless the patch is certified")
+        bool, typer.Option(help="fail unless the patch is certified, also where it is inconclusive")
     ] = False,
     life: Life = None,
     json: Json = False,
@@ -84,7 +86,7 @@ def run(
     options = configs.read(
         config, data=data, label=label, positive=positive, favourable=favourable, score=score,
         model=model, sensitive=sensitive, exclude=exclude, ignore=ignore, categories=category,
-        weight=weight, key=key, cutoff=cutoff, seed=seed, trust_model=trust_model,
+        weight=weight, key=key, threshold=threshold, seed=seed, trust_model=trust_model,
         target=configs.limits(target or [], {
             "p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
             "direction": direction,
@@ -92,39 +94,35 @@ def run(
     )  # fmt: skip
     if (out / "manifest.json").exists() and not force:
         refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
-    code, summary = fit(options, out, quiet=json)
+    verdict, summary = fit(options, out, quiet=json)
     if summary["met"]:
         record(out, life, "fitted", **facts_of(out))
-    if require_certificate and summary.get("certificate") != "certified" and code == MET:
-        code = REFUTED
     if json:
         say_json(summary)
-    sys.exit(code)
+    leave(verdict, certified=require_certificate)
 
 
-def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict[str, Any]]:
+def fit(
+    options: "Config", out: Path, *, quiet: bool = False
+) -> "tuple[Verdict | None, dict[str, Any]]":
     """Do it, write the folder, and say what came of it."""
     from fairpatch._progress import showing
+    from fairpatch.choose.learner import learner_of
     from fairpatch.choose.not_reached import TargetNotReachedError
-    from fairpatch.choose.target import Target
-    from fairpatch.commod import Commod
-    from fairpatch.learn.push.rules import CardRules
+    from fairpatch.front import FairPatch
     from fairpatch.report.verdict_section import certificate_text
+    from fairpatch.verdict import Verdict
 
-    g = Commod(
+    g = FairPatch(
         base_model(options),
+        options.asked,
+        learner=learner_of(options.learner),
         decision=options.decision,
         exclude=options.exclude,
         categories=options.categories,
-        target=Target(**options.target.model_dump()),
         max_rows=options.max_rows,
-        learner=options.learner,
         random_state=options.seed,
     )
-    own = {"n_concepts": options.n_concepts, "n_steps": options.n_steps}
-    g.set_params(**{name: value for name, value in own.items() if value is not None})
-    if options.learner == "push":
-        g.set_params(card=CardRules(**options.card.model_dump()))
     table = table_of(options)  # before anything is shown: a column may be missing
     with showing(sys.stderr.isatty() and not quiet):
         try:
@@ -132,26 +130,26 @@ def fit(options: "Config", out: Path, *, quiet: bool = False) -> tuple[int, dict
         except TargetNotReachedError as error:
             complain(str(error))
             _refuse(error, options, out)
-            return NOT_MET, {"met": False, "why": str(error)}
+            return Verdict.NOT_MET, {"met": False, "why": str(error)}
         patch = with_model_hash(g.patch_, options.model)
         review = _review(g, patch, options, out)
-    word = None if g.certificate_ is None else g.certificate_.word
-    write_run(out, options, patch, g.frontier_, review, word=word, people=g.fitted_.people)
+    verdict = None if g.certificate_ is None else g.certificate_.verdict
+    write_run(out, options, patch, g.frontier_, review, verdict=verdict, people=g.fitted_.people)
     if not quiet:
         note(str(g.patch_))
-        note(f"On the people it was chosen on: {g.choice_}")
+        note(f"On the selection set: {g.choice_}")
         if g.choice_ != g.preferred_:
             note(
                 f"(A patch that changes {g.preferred_.change_rate:.1%} was preferred on the "
-                "selection rows, but only this one, with more room, could be certified.)"
+                "selection set, but only this one, with a larger margin, could be certified.)"
             )
         note(certificate_text(review.summary.certificate))
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
-    summary = {"met": True, "certificate": word, "change_rate": g.choice_.change_rate}
-    return (REFUTED if word == "refuted" else MET), summary
+    summary = {"met": True, "certificate": verdict, "change_rate": g.choice_.change_rate}
+    return verdict, summary
 
 
-def _review(g: "Commod", patch: "Patch", options: "Config", out: Path) -> "Review":
+def _review(g: "FairPatch", patch: "Patch", options: "Config", out: Path) -> "Review":
     """Reviewed on rows that certified it: neither learned from nor chosen on."""
     from fairpatch._progress import tell
     from fairpatch.patched import PatchedModel
@@ -166,13 +164,13 @@ def _review(g: "Commod", patch: "Patch", options: "Config", out: Path) -> "Revie
 
 def about_run(options: "Config", out: Path) -> "About":
     """What the user said of the model, with the day, the run and how to repeat it."""
-    said = {
+    filled = {
         "date": options.about.date or date.today().isoformat(),
         "run": options.about.run or str(out),
         "command": options.about.command or f"fairpatch reproduce {shlex.quote(str(out))}",
         "data": options.about.data or options.data,
     }
-    return options.about.model_copy(update=said)
+    return options.about.model_copy(update=filled)
 
 
 def _refuse(error: "TargetNotReachedError", options: "Config", out: Path) -> None:
@@ -191,15 +189,15 @@ def _refuse(error: "TargetNotReachedError", options: "Config", out: Path) -> Non
     note(f"wrote {page} and {out / 'refused.json'}: what was asked, tried, and nearest")
 
 
-def _fit(g: "Commod", table: Any, options: "Config") -> None:
+def _fit(g: "FairPatch", table: Any, options: "Config") -> None:
     """In memory, or inside the engine where there is a key and f is a column."""
-    S, known = options.sensitive, options.f_trained_on
+    S, known = options.sensitive, options.seen_by_base
     if options.decision.key is not None and options.score is not None:
         if known is not None:
-            refuse("f_trained_on is not read by a fit inside the engine: leave the key out")
+            refuse("seen_by_base is not read by a fit inside the engine: leave the key out")
         g.fit(table, options.label, sensitive_features=S)
         return
     frame = tables.in_memory(table)
     trained = None if known is None else tables.true_or_false(frame[known])
     X = frame.drop(columns=[known] if known else [])
-    g.fit(X, options.label, sensitive_features=S, f_trained_on=trained)
+    g.fit(X, options.label, sensitive_features=S, seen_by_base=trained)

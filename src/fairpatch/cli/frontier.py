@@ -53,13 +53,14 @@ def run(
     asked = [metric for metric in METRICS if metric.name in saved.asked]
     say(table(kept, "Candidates that none other beats", asked).text())
     patch = load(chosen_patch)
-    own = patch.provenance.settings
+    settings = patch.provenance.settings
     chosen = [
-        r.number for r in saved.records if all(own.get(k) == v for k, v in r.settings.items())
+        r.number for r in saved.records if all(settings.get(k) == v for k, v in r.settings.items())
     ]
     if chosen and patch.card is None:
         say(f"Chosen: candidate {chosen[0]}, turned to strength {patch.strength:.3g}.")
     elif chosen and patch.card is not None:
         say(
-            f"Chosen: the card of candidate {chosen[0]}, at a price of {patch.card.price:g} points."
+            f"Chosen: the card of candidate {chosen[0]}, which needs "
+            f"{patch.card.points_needed:g} points."
         )

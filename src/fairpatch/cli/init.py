@@ -22,65 +22,65 @@ def run(
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Guess what the columns are, and say so in comments."""
-    from fairpatch.patch.whole import write_whole
+    from fairpatch.files.atomic import write_whole
 
     if out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or --out for another name")
     table = tables.relation(data)
     names = list(table.columns)
-    found = profile(tables.in_memory(table.limit(SEEN)), tables.index_columns(data))
-    write_whole(out, _text(data, names, found, model).rstrip("\n"))
-    open_ones = _open(found, model)
+    guessed = profile(tables.in_memory(table.limit(SEEN)), tables.index_columns(data))
+    write_whole(out, _text(data, names, guessed, model).rstrip("\n"))
+    open_ones = _open(guessed, model)
     if open_ones:
         note(f"could not be guessed, replace the '?' of: {', '.join(open_ones)}")
     say(f"wrote {out}; check it, then: fairpatch audit --config {out}")
 
 
-def _open(found: Profile, model: str | None) -> list[str]:
+def _open(profile: Profile, model: str | None) -> list[str]:
     asked = {
-        "label": found.label == "?",
-        "positive": found.positive == "?",
-        "favourable": found.label == "?",
-        "score": found.score is None and model is None,
-        "sensitive": not found.sensitive,
+        "label": profile.label == "?",
+        "positive": profile.positive == "?",
+        "favourable": profile.label == "?",
+        "score": profile.score is None and model is None,
+        "sensitive": not profile.sensitive,
     }
     return [name for name, is_open in asked.items() if is_open]
 
 
-def _text(data: str, names: list[str], found: Profile, model: str | None) -> str:
-    others = [n for n in found.labels if n != found.positive]
+def _text(data: str, names: list[str], profile: Profile, model: str | None) -> str:
+    others = [n for n in profile.labels if n != profile.positive]
     good = {1: "being predicted so is good for a person", 0: "being predicted so is bad for them"}
-    base = f"score: {_yaml(found.score or '?')}" if model is None else f"model: {_yaml(model)}"
+    base = f"score: {_yaml(profile.score or '?')}" if model is None else f"model: {_yaml(model)}"
     what = "the base model's probability; or 'model:' with its file"
     other = _yaml(str((others or ["?"])[0]))
     about = f"the label that the score is the probability of; the other: {other}"
-    positive = None if found.positive is None else str(found.positive)
-    guess = f"guessed: {good[found.favourable]}" if found.label != "?" else "the label is open"
+    positive = None if profile.positive is None else str(profile.positive)
+    guess = f"guessed: {good[profile.favourable]}" if profile.label != "?" else "the label is open"
     trained = "true for rows that the base model was trained on"
     return f"""\
 # fairpatch: what a run needs. Check every line that was guessed from {_yaml(data)}.
 data: {_yaml(data)}
 # the outcome
-label: {_yaml(found.label)}
+label: {_yaml(profile.label)}
 decision:
 {_entry("positive", positive, about)}\
   # the decision that is good for a person: 1 or 0 ({guess})
-  favourable: {found.favourable if found.label != "?" else '"?"'}
+  favourable: {profile.favourable if profile.label != "?" else '"?"'}
   # decision 1 is a probability above this; not guessed: set it to your model's own
-  cutoff: 0.5
-{_entry("weight", found.weight, "what each row weighs")}\
+  threshold: 0.5
+{_entry("weight", profile.weight, "what each row weighs")}\
   # what people call them: approved, denied, positive_words, negative_words
 # {what if model is None else "the base model"}
 {base}
 # used to learn and to check, never to decide
-sensitive: [{", ".join(map(_yaml, found.sensitive or ["?"]))}]
+sensitive: [{", ".join(map(_yaml, profile.sensitive or ["?"]))}]
 # read by the base model only, never by the patch
-exclude:{_list(found.exclude)}
-# numbers that are codes{_perhaps(found)}
-categories: [{", ".join(map(_yaml, found.categories))}]
+exclude:{_list(profile.exclude)}
+# numbers that are codes{_perhaps(profile)}
+categories: [{", ".join(map(_yaml, profile.categories))}]
 # read by nobody
-ignore:{_list(found.ignore)}
-{_entry("f_trained_on", found.trained, trained, "")}\
+ignore:{_list(profile.ignore)}
+{_entry("seen_by_base", profile.trained, trained, "")}\
 # what must hold
 target:
   p_rule: 0.8             # lowest group's rate of the good decision over the highest group's
@@ -97,16 +97,16 @@ def _entry(name: str, value: str | None, why: str, before: str = "  ") -> str:
     return "" if value is None else f"{before}# {why}{NEW}{before}{name}: {_yaml(value)}{NEW}"
 
 
-def _list(found: dict[str, str]) -> str:
-    if not found:
+def _list(columns: dict[str, str]) -> str:
+    if not columns:
         return " []"
-    return "".join(f"{NEW}  - {_yaml(name)}  # {why}" for name, why in found.items())
+    return "".join(f"{NEW}  - {_yaml(name)}  # {why}" for name, why in columns.items())
 
 
-def _perhaps(found: Profile) -> str:
-    if not found.perhaps_codes:
+def _perhaps(profile: Profile) -> str:
+    if not profile.perhaps_codes:
         return ""
-    return f"; few whole numbers, codes too?: {', '.join(map(_yaml, found.perhaps_codes))}"
+    return f"; few whole numbers, codes too?: {', '.join(map(_yaml, profile.perhaps_codes))}"
 
 
 def _yaml(value: str) -> str:

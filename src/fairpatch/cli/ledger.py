@@ -12,7 +12,7 @@ from fairpatch.cli.say import refuse, say, say_json
 if TYPE_CHECKING:
     from fairpatch.life.ledger import Entry, OnDay
 
-TOLD = ("way", "period", "promise", "certificate")
+TOLD = ("way", "period", "target", "certificate")
 """Facts of an entry that its line shows."""
 
 
@@ -43,8 +43,8 @@ def run(
         refuse(f"{life} has no ledger; one begins with: fairpatch ledger {life} --fitted RUN")
     entries = ledger.verify(head=head, key=verify)
     if on is not None:
-        found = ledger.in_force(on)
-        say_json(_in_force_data(found)) if json else say(_in_force(found))
+        in_force = ledger.in_force(on)
+        say_json(_in_force_data(in_force)) if json else say(_in_force(in_force))
         return
     changes = ledger.changes_since_first()
     if json:
@@ -59,7 +59,7 @@ def run(
 
 
 def _table(entries: "list[Entry]") -> str:
-    from fairpatch.measure.show import Table
+    from fairpatch._table import Table
 
     rows = [
         [
@@ -73,25 +73,25 @@ def _table(entries: "list[Entry]") -> str:
     return Table("The life of a model", header, rows).text()
 
 
-def _in_force_data(found: "OnDay") -> dict[str, Any]:
+def _in_force_data(on_day: "OnDay") -> dict[str, Any]:
     return {
-        "day": found.day,
-        "patch": found.patch,
-        "entries": [e.model_dump(mode="json") for e in found.entries],
+        "day": on_day.day,
+        "patch": on_day.patch,
+        "entries": [e.model_dump(mode="json") for e in on_day.entries],
     }
 
 
-def _in_force(found: "OnDay") -> str:
-    """Which patch, what was promised, who signed, whether it held."""
-    if found.patch is None:
-        return f"{found.day}: no patch was in use, by the ledger"
-    used = found.last("applied")
-    born = found.last("refitted") or found.last("fitted")
-    signed, kept = found.last("signed"), found.last("monitored")
-    certified = found.last("certified")
-    lines = [f"{found.day}: patch {found.patch} ({used.run if used else 'run not known'})"]
+def _in_force(on_day: "OnDay") -> str:
+    """Which patch, its target, who signed, whether it held."""
+    if on_day.patch is None:
+        return f"{on_day.day}: no patch was in use, by the ledger"
+    used = on_day.last("applied")
+    born = on_day.last("refitted") or on_day.last("fitted")
+    signed, kept = on_day.last("signed"), on_day.last("monitored")
+    certified = on_day.last("certified")
+    lines = [f"{on_day.day}: patch {on_day.patch} ({used.run if used else 'run not known'})"]
     if born is not None:
-        lines.append(f"  promised: {born.facts.get('promise', 'not noted')}")
+        lines.append(f"  target: {born.facts.get('target', 'not noted')}")
         lines.append(f"  certificate of the fit: {born.facts.get('certificate')}")
     who = signed.facts.get("by") if signed else None
     lines.append(f"  signed: {f'{who}, {signed.day}' if signed else 'no'}")
@@ -99,6 +99,6 @@ def _in_force(found: "OnDay") -> str:
         lines.append(f"  judged again, {certified.day}: {certified.facts.get('verdict')}")
     held = "not monitored"
     if kept is not None:
-        looks = [str(e.facts.get("period")) for e in found.entries if e.event == "monitored"]
+        looks = [str(e.facts.get("period")) for e in on_day.entries if e.event == "monitored"]
         held = f"{kept.facts.get('verdict')}, by {len(set(looks))} periods up to {max(looks)}"
     return "\n".join([*lines, f"  did it hold: {held}"])

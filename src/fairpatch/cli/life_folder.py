@@ -84,7 +84,7 @@ def ledger_for(
     known = {entry.patch for entry in ledger.entries()}
     if known and event not in BEGINS and _hash(run) not in known:
         refuse(
-            f"{life} is the life of another model: its ledger does not know the patch of {run}. "
+            f"{life} belongs to another model: its ledger has no entry for the patch of {run}. "
             "Give the folder of this one, --life FOLDER; or, if the patch goes on from an earlier "
             "one, say so first: fairpatch ledger LIFE --fitted RUN"
         )
@@ -99,16 +99,15 @@ def _hash(run: Path) -> str:
 
 
 def facts_of(run: Path) -> dict[str, Any]:
-    """What a run promised and reached: nothing of a person."""
-    from fairpatch.choose.target import Target
+    """The target of a run and what it reached: nothing of a person."""
     from fairpatch.cli.run_folder import FILES, checked, manifest, options_of, review_of
 
     checked(run, *FILES)
-    change = review_of(run)["verdict"]["change"]["change_rate"]
-    found = {
-        "promise": str(Target(**options_of(run).target.model_dump())),
+    change = review_of(run)["effect"]["change"]["change_rate"]
+    facts = {
+        "target": str(options_of(run).asked),
         "certificate": manifest(run).certificate,
         "data": options_of(run).data,
     }
     value = change.get("value") if isinstance(change, dict) else None
-    return found if value is None else {**found, "change_rate": round(float(value), 4)}
+    return facts if value is None else {**facts, "change_rate": round(float(value), 4)}

@@ -1,6 +1,6 @@
 """fairpatch: from a table of scores to a certified patch, and on to production.
 
-Exit codes: 0 met, 1 an error, 2 wrong usage, 3 target not met, 4 refuted or broken, 5 too few data,
+Exit codes: 0 certified, 1 error, 2 wrong usage, 3 not met, 4 shown not to hold, 5 inconclusive,
 6 looks like another model.
 """
 
@@ -34,11 +34,11 @@ from fairpatch.cli import (
 )
 from fairpatch.cli import sql as sql_verb
 from fairpatch.cli.say import complain, results_only, say
+from fairpatch.verdict import exit_codes
 
 app = typer.Typer(
     name="fairpatch",
-    epilog="Exit codes: 0 met, 1 error, 2 usage, 3 target not met, 4 refuted or broken (or not "
-    "certified), 5 too few data, 6 looks like another model.",
+    epilog=f"Exit codes: 1 error, 2 usage; of a verdict: {exit_codes()}.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -1,4 +1,4 @@
-"""Count a period, add it to the history, and say how every promise stands after all of them."""
+"""Count a period, add it to the history, and say how every guarantee stands after all of them."""
 
 import re
 from pathlib import Path
@@ -64,25 +64,25 @@ def run(
     name: Signer = None,
     json: Json = False,
 ) -> None:
-    """Monitor: 0 nothing broken, 4 a promise is broken, 6 looks like another model.
+    """Monitor: 0 no guarantee failed, 4 one is shown not to hold, 6 looks like another model.
 
     Without a table: how it stands.
     """
-    from fairpatch.choose.target import Target
+    from fairpatch.files.atomic import write_whole
+    from fairpatch.life.checks import worst_of
     from fairpatch.life.history_page import history_page
     from fairpatch.life.monitor import monitor
     from fairpatch.life.watch import watch
     from fairpatch.patch import load
-    from fairpatch.patch.whole import write_whole
     from fairpatch.report.identity import patch_hash
 
     patch, place = load(patch_path(folder)), life_of(folder, life)
     options = options_of(folder, data=data or "", trust_model=trust_model, score=score, model=model)
-    target, history = Target(**options.target.model_dump()), history_in(place)
+    target, history = options.asked, history_in(place)
     g = patched_model(options, patch)
     earlier = None if before is None else _counted(g, options, before)
     if data is None:
-        found = watch(history, target, patch=patch_hash(patch))
+        watched = watch(history, target, patch=patch_hash(patch))
     else:
         when = period or _period_of(data)
         table, has_labels = _people(options, data, labels, join)
@@ -90,7 +90,7 @@ def run(
         if options.score:
             tables.need_probabilities(table, options.score, data, if_any=True)
         in_engine = options.score is not None
-        found = monitor(
+        watched = monitor(
             g,
             table if in_engine else tables.in_memory(table),
             options.label if has_labels else None,
@@ -107,19 +107,23 @@ def run(
         )
         record(
             folder, life, "monitored", always=True, key=key, signer=name, period=when,
-            verdict=found.word, **{p.name: p.word for p in found.promises},
+            verdict=watched.verdict, **{g.name: g.verdict for g in watched.guarantees},
         )  # fmt: skip
     page = write_whole(
         place / PAGE,
         history_page(
-            history, target, ledger_in(place).entries(), watched=found, about=options.about
+            history, target, ledger_in(place).entries(), watched=watched, about=options.about
         ),
     )
-    checks = found.checks
-    say_json({"word": found.word, "checks": [c.data for c in checks]}) if json else say(str(found))
+    checks = watched.checks
+    say_json({"verdict": watched.verdict, "checks": [c.data for c in checks]}) if json else say(
+        str(watched)
+    )
     note(f"wrote {page}")
-    tell(checks, period=found.last.period, junit=junit, metrics=metrics, jsonl=jsonl, github=github)
-    leave(checks, open_is_fine=True)
+    tell(
+        checks, period=watched.last.period, junit=junit, metrics=metrics, jsonl=jsonl, github=github
+    )
+    leave(worst_of(checks), certified=False)
 
 
 def _people(options: "Config", data: str, labels: str | None, join: str | None) -> tuple[Any, bool]:
@@ -138,9 +142,9 @@ def _people(options: "Config", data: str, labels: str | None, join: str | None) 
 
 
 def _counted(g: Any, options: "Config", data: str) -> Any:
-    own = table_of(options.model_copy(update={"data": data}))
-    own = own if options.score else tables.in_memory(own)
-    return g.count(own, options.label, sensitive_features=options.sensitive)
+    table = table_of(options.model_copy(update={"data": data}))
+    table = table if options.score else tables.in_memory(table)
+    return g.count(table, options.label, sensitive_features=options.sensitive)
 
 
 def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
@@ -151,8 +155,8 @@ def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
     decision = options.decision
     wanted = (*(c.name for c in g.patch.columns), options.score, *options.sensitive, DECISION,
               decision.weight, decision.key)  # fmt: skip
-    own = [name for name in dict.fromkeys(wanted) if name is not None and name in table.columns]
-    return tables.sample_of(data, table, own, COMPARED)
+    columns = [name for name in dict.fromkeys(wanted) if name is not None and name in table.columns]
+    return tables.sample_of(data, table, columns, COMPARED)
 
 
 def _decided(table: Any) -> str | None:
@@ -166,9 +170,9 @@ def _decided(table: Any) -> str | None:
 
 
 def _period_of(data: str) -> str:
-    found = IN_A_NAME.search(Path(data.partition("::")[0]).name) or IN_A_NAME.search(data)
-    if found is None:
+    match = IN_A_NAME.search(Path(data.partition("::")[0]).name) or IN_A_NAME.search(data)
+    if match is None:
         return refuse(f"which period is {data}? Name it: --period 2026-11")
-    when = f"{found[1]}-{found[2]}"
+    when = f"{match[1]}-{match[2]}"
     note(f"period {when}, by the file's name")
     return when

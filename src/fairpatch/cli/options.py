@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from fairpatch.floor import MIN_PEOPLE
+
 SOURCES = "CSV, Parquet, folder, glob, base.duckdb::table, or URL::table"
 ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="YAML file; see: init")]
 Data = Annotated[str | None, typer.Option(help=SOURCES)]
@@ -29,7 +31,7 @@ Sensitive = Annotated[list[str] | None, typer.Option(help="sensitive column; may
 Exclude = Annotated[list[str] | None, typer.Option(help="column the patch must not read")]
 Ignore = Annotated[list[str] | None, typer.Option(help="column that is no feature, such as a key")]
 Key = Annotated[str | None, typer.Option(help="whole-number column: fit inside the engine")]
-Cutoff = Annotated[float | None, typer.Option(help="decision 1 is a probability above this")]
+Threshold = Annotated[float | None, typer.Option(help="decision 1 is a probability above this")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
 Reasons = Annotated[bool, typer.Option("--reasons", help="also why each decision changes")]
 TrustModel = Annotated[
@@ -43,7 +45,7 @@ ShowSmallCounts = Annotated[
     bool,
     typer.Option(
         "--show-small-counts",
-        help="hide nothing: only for people who are entitled to see counts below 10",
+        help=f"suppress nothing: only for readers who may see counts below {MIN_PEOPLE}",
     ),
 ]
 Targets = Annotated[

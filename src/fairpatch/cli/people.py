@@ -8,8 +8,8 @@ from fairpatch.cli.say import note, refuse
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
+    from fairpatch.identity.compare import Comparison
     from fairpatch.patch import Patch
-    from fairpatch.patch.compare import Comparison
     from fairpatch.patched import PatchedModel
 
 
@@ -39,17 +39,17 @@ def patched_model(options: "Config", patch: "Patch") -> "PatchedModel":
     return PatchedModel(BaseModel(base_model(options), decision=patch.decision), patch)
 
 
-def heed(found: "Comparison", if_unlike: str) -> None:
+def heed(comparison: "Comparison", if_unlike: str) -> None:
     """Say how a table differs from the one of the fit, and stop where that is too much."""
     from typing import get_args
 
-    from fairpatch.patch.compare import INSTEAD_SHELL, IfUnlike
+    from fairpatch.identity.compare import INSTEAD_SHELL, IfUnlike
 
     if if_unlike not in get_args(IfUnlike):
         refuse(f"--if-unlike must be one of {', '.join(get_args(IfUnlike))}; got {if_unlike!r}")
-    if if_unlike == "ignore" or not found.findings:
+    if if_unlike == "ignore" or not comparison.findings:
         return
-    if found.refused and if_unlike == "refuse":
-        refuse(f"{found}. {INSTEAD_SHELL}")
-    for finding in found.findings:
+    if comparison.refused and if_unlike == "refuse":
+        refuse(f"{comparison}. {INSTEAD_SHELL}")
+    for finding in comparison.findings:
         note(f"take care: {finding}")

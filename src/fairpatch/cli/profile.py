@@ -39,46 +39,46 @@ class Profile:
 
 def profile(frame: Any, index: list[str]) -> Profile:
     """Look at some rows of a table, a pandas frame; ``index`` are columns of a Parquet's index."""
-    found = Profile(ignore=dict.fromkeys(index, "the index of the frame it was written from"))
+    guess = Profile(ignore=dict.fromkeys(index, "the index of the frame it was written from"))
     names = [name for name in frame.columns if name not in index]
     for name in names:
-        _role(found, name, frame[name])
-    if found.label == "?":  # the only column of two values that nothing else is
-        two = [n for n in names if n not in _taken(found) and frame[n].nunique() == 2]
-        found.label = two[0] if len(two) == 1 else "?"
-    if found.label != "?":
-        _of_label(found, frame[found.label])
-    return found
+        _role(guess, name, frame[name])
+    if guess.label == "?":  # the only column of two values that nothing else is
+        two = [n for n in names if n not in _taken(guess) and frame[n].nunique() == 2]
+        guess.label = two[0] if len(two) == 1 else "?"
+    if guess.label != "?":
+        _of_label(guess, frame[guess.label])
+    return guess
 
 
-def _role(found: Profile, name: str, values: Any) -> None:
+def _role(guess: Profile, name: str, values: Any) -> None:
     from fairpatch.patch.columns import are_dates
 
     lower, known = name.lower(), values.dropna()
     distinct = known.nunique()
     kind = known.dtype.kind
-    if found.label == "?" and distinct == 2 and lower in LABELS:
-        found.label = name
-    elif _is_score(lower, known, kind) and found.score is None:
-        found.score = name
-    elif lower in WEIGHTS and kind in "iuf" and found.weight is None:
-        found.weight = name
+    if guess.label == "?" and distinct == 2 and lower in LABELS:
+        guess.label = name
+    elif _is_score(lower, known, kind) and guess.score is None:
+        guess.score = name
+    elif lower in WEIGHTS and kind in "iuf" and guess.weight is None:
+        guess.weight = name
     elif lower in TRAINED and distinct <= 2:
-        found.trained = name
+        guess.trained = name
     elif _is_sensitive(lower) and distinct <= 100:
-        found.sensitive.append(name)
+        guess.sensitive.append(name)
     elif kind == "M" or are_dates(known.head(50)):
-        found.exclude[name] = "a date"
+        guess.exclude[name] = "a date"
     elif distinct <= 1:
-        found.ignore[name] = "the same for everybody"
+        guess.ignore[name] = "the same for everybody"
     elif distinct == len(known) == len(values) and kind in "iuO" and _counts(known, kind):
-        found.ignore[name] = "different for everybody, as a key is"
+        guess.ignore[name] = "different for everybody, as a key is"
     elif kind == "O" and distinct > 0.3 * len(known) and distinct > 100:
-        found.exclude[name] = "text that nearly everybody has differently"
+        guess.exclude[name] = "text that nearly everybody has differently"
     elif kind in "iu" and distinct <= 100 and any(word in lower for word in CODES):
-        found.categories.append(name)
+        guess.categories.append(name)
     elif kind in "iu" and 2 < distinct <= FEW_VALUES:
-        found.perhaps_codes.append(name)
+        guess.perhaps_codes.append(name)
 
 
 def _is_sensitive(lower: str) -> bool:
@@ -97,16 +97,16 @@ def _counts(known: Any, kind: str) -> bool:
     return kind == "O" or int(known.max() - known.min()) < 100 * len(known)
 
 
-def _of_label(found: Profile, values: Any) -> None:
+def _of_label(guess: Profile, values: Any) -> None:
     labels = sorted(values.dropna().unique().tolist(), key=str)
-    found.labels = labels
+    guess.labels = labels
     if {str(v) for v in labels} - {"0", "1", "True", "False", "0.0", "1.0"}:
         good = [v for v in labels if str(v).lower() in YES]
-        found.positive = good[0] if good else "?"
-    said = f"{found.label} {found.positive if isinstance(found.positive, str) else ''}".lower()
-    found.favourable = 0 if any(word in said for word in HARMS) else 1
+        guess.positive = good[0] if good else "?"
+    words = f"{guess.label} {guess.positive if isinstance(guess.positive, str) else ''}".lower()
+    guess.favourable = 0 if any(word in words for word in HARMS) else 1
 
 
-def _taken(found: Profile) -> set[str]:
-    lists = (*found.sensitive, *found.exclude, *found.ignore, *found.categories)
-    return {*lists, *(n for n in (found.score, found.weight, found.trained) if n)}
+def _taken(guess: Profile) -> set[str]:
+    lists = (*guess.sensitive, *guess.exclude, *guess.ignore, *guess.categories)
+    return {*lists, *(n for n in (guess.score, guess.weight, guess.trained) if n)}

@@ -1,7 +1,6 @@
-"""A retrained base model: keep the patch, turn its price, or learn again near the old one."""
+"""After retraining the base model: keep the patch, adjust its strength, or refit near it."""
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,13 +24,13 @@ from fairpatch.cli.options import (
 )
 from fairpatch.cli.people import frame_of, patched_model
 from fairpatch.cli.run_folder import REFIT, manifest, options_of, patch_path
-from fairpatch.cli.say import NOT_MET, note, refuse, say, say_json
+from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave
 from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
-    from fairpatch.life.refit import Option, Refit
+    from fairpatch.life.refit import Refit, RefitOption
     from fairpatch.measure.estimate import Estimate
 
 
@@ -57,12 +56,12 @@ def run(
     json: Json = False,
 ) -> None:
     """Refit. The data hold the old score beside the new one, or the old model is asked again."""
-    from fairpatch.choose.target import Target
+    from fairpatch.choose.learner import learner_of
     from fairpatch.cli import config as configs
-    from fairpatch.life.checks import checks_of
     from fairpatch.life.refit import WAYS, refit
     from fairpatch.patch import load
     from fairpatch.report.identity import patch_hash
+    from fairpatch.verdict import Verdict
 
     if (score is None) == (model is None):
         refuse("name the new base model: --score COLUMN or --model FILE")
@@ -83,53 +82,40 @@ def run(
     frame = frame_of(now)
     if tables.fingerprint(now.data) == manifest(folder).data_sha256:
         note(
-            "take care: the old patch was learned from these rows; what is said of keeping or "
-            "turning it is not of people whom it has not seen. Give others: --data"
+            "warning: the old patch was learned from these rows, so the verdicts on keeping or "
+            "turning it are not on unseen people. Give other rows: --data"
         )
-    found = refit(
+    ways = refit(
         old, base_model(now), frame, now.label, sensitive_features=now.sensitive,
-        target=Target(**now.target.model_dump()), exclude=now.exclude, seed=now.seed,
-        **_learning(now),
+        target=now.asked, exclude=now.exclude, seed=now.seed, learner=learner_of(now.learner),
+        categories=now.categories, max_rows=now.max_rows,
     )  # fmt: skip
-    say_json(_data(found)) if json else say(str(found))
-    if take is not None and take not in found.options:
-        refuse(f"there is no way to {take}: {found.not_possible[take]}")
-    chosen = found.options[take] if take else found.recommended
+    say_json(_data(ways)) if json else say(str(ways))
+    if take is not None and take not in ways.options:
+        refuse(f"there is no way to {take}: {ways.not_possible[take]}")
+    chosen = ways.options[take] if take else ways.recommended
     if chosen is None:
-        note(f"nothing was written; to go on all the same: --take {' or '.join(found.options)}")
-        sys.exit(NOT_MET)
-    _write(found, chosen, now, folder, out)
+        note(f"nothing was written; to go on all the same: --take {' or '.join(ways.options)}")
+        leave(Verdict.NOT_MET)
+    _write(ways, chosen, now, folder, out)
     record(
         out, life, "refitted", key=key, signer=name, **facts_of(out), way=chosen.way,
         after=str(folder), after_patch=patch_hash(old.patch), churn=_at_most(chosen.churn),
-        f_churn=_at_most(found.f_churn),
+        f_churn=_at_most(ways.f_churn),
     )  # fmt: skip
     say(f"wrote {out} ({chosen.way}): read {out / 'review.html'}")
-    leave(checks_of(chosen.certificate))
+    leave(chosen.certificate.verdict)
 
 
 def _at_most(share: "Estimate") -> float | None:
     """A share, or as much of it as may be told, upwards."""
-    found = share.value if share.within is None else share.within[1]
-    return None if found is None else round(found, 4)
+    most = share.value if share.within is None else share.within[1]
+    return None if most is None else round(most, 4)
 
 
-def _learning(options: "Config") -> dict[str, Any]:
-    """How the run learns, as ``Commod`` takes it."""
-    from fairpatch.learn.push.rules import CardRules
-
-    if options.learner != "push":
-        refuse("a refit learns cards; this run was learned by the paper's learner: fit it anew")
-    return {
-        "card": CardRules(**options.card.model_dump()),
-        "categories": options.categories,
-        "max_rows": options.max_rows,
-    }
-
-
-def _write(found: "Refit", chosen: "Option", options: "Config", old: Path, out: Path) -> None:
-    from fairpatch.patch.strict import dumps_safely
-    from fairpatch.patch.whole import write_whole
+def _write(ways: "Refit", chosen: "RefitOption", options: "Config", old: Path, out: Path) -> None:
+    from fairpatch.files.atomic import write_whole
+    from fairpatch.files.strict_json import dumps_safely
     from fairpatch.patched import PatchedModel
     from fairpatch.report.review import review_rows
 
@@ -139,30 +125,30 @@ def _write(found: "Refit", chosen: "Option", options: "Config", old: Path, out: 
     command = shlex.join([*words, "--out", str(out)])
     about = about_run(options, out).model_copy(update={"command": command})
     model = PatchedModel(chosen.model.base, patch, chosen.model.classes)
-    learned = found.fitted if chosen.way == "learn" else None
+    learned = ways.fitted if chosen.way == "learn" else None
     review = review_rows(
-        model, found.fresh, target=found.target, fitted=learned, exclude=options.exclude,
+        model, ways.fresh, target=ways.target, fitted=learned, exclude=options.exclude,
         about=about, judged=None if learned else chosen.certificate,
     )  # fmt: skip
-    if found.frontier is None:
+    if ways.frontier is None:
         refuse("no candidate could be learned on these rows: there is nothing to write")
     write_run(
-        out, options, patch, found.frontier, review, word=chosen.certificate.word,
-        people=found.people,
+        out, options, patch, ways.frontier, review, verdict=chosen.certificate.verdict,
+        people=ways.people,
     )  # fmt: skip
-    write_whole(out / REFIT, dumps_safely({**_data(found), "taken": chosen.way, "after": str(old)}))
+    write_whole(out / REFIT, dumps_safely({**_data(ways), "taken": chosen.way, "after": str(old)}))
 
 
-def _data(found: "Refit") -> dict[str, Any]:
+def _data(ways: "Refit") -> dict[str, Any]:
     return {
-        "f_churn": found.f_churn.data,
-        "recommended": found.recommended.way if found.recommended else None,
+        "f_churn": ways.f_churn.data,
+        "recommended": ways.recommended.way if ways.recommended else None,
         "options": {
             way: {
-                "certificate": o.certificate.word, "changes": o.changes.data,
+                "certificate": o.certificate.verdict, "changes": o.changes.data,
                 "churn": o.churn.data, "within_budget": o.within,
             }
-            for way, o in found.options.items()
+            for way, o in ways.options.items()
         },
-        "not_possible": found.not_possible,
+        "not_possible": ways.not_possible,
     }  # fmt: skip

@@ -33,14 +33,13 @@ def run(
     """Write a review pack: the page, and beside it its data and model card."""
     from fairpatch.choose.certificate import certify
     from fairpatch.choose.suspicion import looks_known
-    from fairpatch.choose.target import Target
     from fairpatch.data.splits import count_rows
+    from fairpatch.files.strict_json import read_strictly
     from fairpatch.patch import load
-    from fairpatch.patch.strict import read_strictly
     from fairpatch.report.identity import history_of
     from fairpatch.report.review import review_rows
     from fairpatch.report.signed import Signed
-    from fairpatch.report.verdict_section import Certified
+    from fairpatch.report.verdict_section import CertificateSection
 
     patch, certificate, earlier = checked(folder, "patch.json", "certificate.json", "review.json")
     options = options_of(folder, data=data, trust_model=trust_model)
@@ -48,39 +47,43 @@ def run(
     model = patched_model(options, load(patch))
     rows = model.rows(frame_of(options), options.label, options.sensitive)
     heed(model.compare_scored(rows.X, rows.f), if_unlike)
-    target = Target(**options.target.model_dump())
+    target = options.asked
     judged: Any = None
     if tables.fingerprint(options.data) == manifest(folder).data_sha256:
         # the run's own rows: only its fit knows which of them are fresh
-        own = read_strictly(certificate, "a certificate")
-        judged = None if own is None else Certified.model_validate(own)
+        earlier_certificate = read_strictly(certificate, "a certificate")
+        judged = (
+            None
+            if earlier_certificate is None
+            else CertificateSection.model_validate(earlier_certificate)
+        )
     else:
         judged = replace(certify(count_rows(rows, model.patch), target), warning=looks_known(rows))
     about = about_run(options, folder).model_copy(
         update={"command": f"fairpatch review {shlex.quote(str(folder))}", "data": options.data}
     )
-    found = review_rows(
+    made = review_rows(
         model, rows, target=target, exclude=options.exclude, refits=0,
         show_small_counts=show_small_counts, about=about,
         judged=judged, retrained=retrained,
     )  # fmt: skip
     last = out.with_suffix(".json")
     past = _past(last if last.is_file() else earlier)
-    identity = found.summary.identity
-    found = found.but(
+    identity = made.summary.identity
+    made = made.replace(
         signed=None if signed is None else Signed(**signed),
         identity=identity.model_copy(update={"earlier": history_of(past, model.patch)}),
     )
-    found.to_html(out)
-    found.to_json(out.with_suffix(".json"))
-    found.to_model_card(out.with_suffix(".md"))
+    made.to_html(out)
+    made.to_json(out.with_suffix(".json"))
+    made.to_model_card(out.with_suffix(".md"))
     record(folder, life, "reviewed", data=options.data, page=str(out))
-    say(f"{found}\nwrote {out}, {out.with_suffix('.json')} and {out.with_suffix('.md')}")
+    say(f"{made}\nwrote {out}, {out.with_suffix('.json')} and {out.with_suffix('.md')}")
 
 
 def _past(path: Path) -> Any:
     """The data of an earlier review; nothing where the file is something else."""
-    from fairpatch.patch.strict import read_strictly
+    from fairpatch.files.strict_json import read_strictly
 
     try:
         return read_strictly(path, "a review", MOST_OF_A_REVIEW)

@@ -34,7 +34,7 @@ MOST_OF_A_REVIEW = 20_000_000
 def seal(folder: Path, about: dict[str, Any]) -> None:
     """Write the manifest: a hash of every file, and what the run was."""
     from fairpatch.cli.manifest import Manifest
-    from fairpatch.patch.whole import write_whole
+    from fairpatch.files.atomic import write_whole
 
     hashes = {name: _hash(folder / name) for name in FILES}
     manifest = Manifest(**about, sha256=hashes)
@@ -46,7 +46,7 @@ def manifest(folder: Path) -> "Manifest":
     from pydantic import ValidationError
 
     from fairpatch.cli.manifest import Manifest
-    from fairpatch.patch.strict import read_strictly
+    from fairpatch.files.strict_json import read_strictly
 
     path = folder / MANIFEST
     if folder.is_file():
@@ -56,12 +56,12 @@ def manifest(folder: Path) -> "Manifest":
         )
     if not path.exists():
         raise ValueError(
-            f"{folder} has no {MANIFEST}: it is no run, or the run was stopped. Run the same "
+            f"{folder} has no {MANIFEST}: it is not a run, or was interrupted. Run the same "
             "fairpatch fit again"
         )
     try:
-        found = Manifest.model_validate(read_strictly(path, "a manifest"))
-        missing = [name for name in FILES if name not in found.sha256]
+        sealed = Manifest.model_validate(read_strictly(path, "a manifest"))
+        missing = [name for name in FILES if name not in sealed.sha256]
         problem = f"it does not name {', '.join(missing)}" if missing else ""
     except ValidationError as error:
         first = error.errors()[0]
@@ -71,7 +71,7 @@ def manifest(folder: Path) -> "Manifest":
             f"{path} is no manifest of a run ({problem}). Take the run from where it was written, "
             "or run the same fairpatch fit again"
         )
-    return found
+    return sealed
 
 
 def checked(folder: Path, *names: str) -> list[Path]:
@@ -91,7 +91,7 @@ def checked(folder: Path, *names: str) -> list[Path]:
 
 def review_of(folder: Path) -> Any:
     """The data of a run's review, checked."""
-    from fairpatch.patch.strict import read_strictly
+    from fairpatch.files.strict_json import read_strictly
 
     (path,) = checked(folder, "review.json")
     return read_strictly(path, "a review", MOST_OF_A_REVIEW)
@@ -109,23 +109,22 @@ def options_of(
     if score is not None and model is not None:
         refuse("the base model is either --score COLUMN or --model FILE")
     (path,) = checked(folder, "config.yaml")
-    found = configs.read(path, **given)
+    config = configs.read(path, **given)
     if score is None and model is None:
-        return found
-    ignore = [name for name in found.ignore if name != score]
-    return found.model_copy(update={"score": score, "model": model, "ignore": ignore})
+        return config
+    ignore = [name for name in config.ignore if name != score]
+    return config.model_copy(update={"score": score, "model": model, "ignore": ignore})
 
 
-def promised(folder: Path) -> "Audited":
-    """What a run promised, of whom, and by which columns that is seen."""
-    from fairpatch.choose.target import Target
+def asked_of(folder: Path) -> "Audited":
+    """The target of a run, of whom, and by which columns that is seen."""
     from fairpatch.engines.deploy import Audited
 
     options, review = options_of(folder), review_of(folder)
-    rate = review["verdict"]["change"]["change_rate"]["value"]
-    groups = max((len(own["rows"]) for own in review["groups"].values()), default=2)
+    rate = review["effect"]["change"]["change_rate"]["value"]
+    groups = max((len(table["rows"]) for table in review["groups"].values()), default=2)
     return Audited(
-        target=Target(**options.target.model_dump()),
+        target=options.asked,
         sensitive=tuple(options.sensitive),
         label=options.label,
         groups=max(groups, 2),
@@ -135,9 +134,9 @@ def promised(folder: Path) -> "Audited":
 
 def score_of(source: Path, given: str | None) -> str:
     """The score column: as given, or as the run's configuration has it."""
-    found = given if given is not None or not source.is_dir() else options_of(source).score
-    if found is not None:
-        return found
+    column = given if given is not None or not source.is_dir() else options_of(source).score
+    if column is not None:
+        return column
     return refuse("name the column of the base model's probability: --score COLUMN")
 
 
@@ -157,7 +156,7 @@ def no_features(source: Path, data: str) -> list[str]:
     if not source.is_dir():
         return index_columns(data)
     options = options_of(source)
-    some = (options.f_trained_on, options.decision.weight, options.decision.key)
+    some = (options.seen_by_base, options.decision.weight, options.decision.key)
     named = [options.label, *options.sensitive, *options.ignore, *(n for n in some if n)]
     return [*named, *index_columns(data)]
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from fairpatch._progress import clear
 
-MET, USAGE, NOT_MET, REFUTED = 0, 2, 3, 4
+USAGE = 2
 
 
 def results_only() -> None:
@@ -18,9 +18,9 @@ def results_only() -> None:
     if sys.stdout is None or sys.stderr is None:  # closed by the caller
         return
     sys.stdout.flush()
-    own = os.dup(1)
+    results = os.dup(1)
     os.dup2(2, 1)
-    sys.stdout = os.fdopen(own, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)
+    sys.stdout = os.fdopen(results, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)
 
 
 def say(text: str) -> None:
@@ -71,6 +71,6 @@ def refuse(text: str) -> NoReturn:
 
 def say_json(data: Any) -> None:
     """A result for machines."""
-    from fairpatch.patch.strict import dumps_safely
+    from fairpatch.files.strict_json import dumps_safely
 
     say(dumps_safely(data))

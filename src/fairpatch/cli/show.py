@@ -7,16 +7,16 @@ from fairpatch.cli.say import note, say
 
 def run(patch: PatchFile, json: Json = False) -> None:
     """Show a patch."""
+    from fairpatch.files.strict_json import without_marks
     from fairpatch.patch import load
-    from fairpatch.patch.strict import without_marks
 
-    found = load(patch_path(patch))
+    loaded = load(patch_path(patch))
     if patch.is_dir():
         checked(patch, *FILES)
         note(f"all {len(FILES)} files are as the manifest says")
-    say(without_marks(found.model_dump_json(indent=1)) if json else str(found))
-    leaks = sorted({c.name for c in found.columns} & set(found.provenance.sensitive_features))
+    say(without_marks(loaded.model_dump_json(indent=1)) if json else str(loaded))
+    leaks = sorted({c.name for c in loaded.columns} & set(loaded.provenance.sensitive_features))
     if leaks:
         raise ValueError(f"this patch reads the sensitive column {', '.join(map(repr, leaks))}")
-    sensitive = ", ".join(found.provenance.sensitive_features) or "none"
+    sensitive = ", ".join(loaded.provenance.sensitive_features) or "none"
     note(f"S-leak check: none of its columns is a sensitive feature ({sensitive})")

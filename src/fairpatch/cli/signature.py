@@ -24,8 +24,8 @@ def sign(folder: Path, private_key: Path, name: str) -> dict[str, str]:
     """Sign a whole run; gives who, when, and the key's fingerprint."""
     folder = folder.resolve()
     checked(folder, *FILES)
-    from fairpatch.patch.strict import dumps_safely
-    from fairpatch.patch.whole import write_whole
+    from fairpatch.files.atomic import write_whole
+    from fairpatch.files.strict_json import dumps_safely
 
     keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
     key = _key(private_key, "private", lambda text: keys.load_pem_private_key(text, password=None))
@@ -37,8 +37,8 @@ def sign(folder: Path, private_key: Path, name: str) -> dict[str, str]:
     (folder / SIGNATURE).unlink(missing_ok=True)
     write_whole(folder / SIGNER, dumps_safely(signer))
     signing = need("model_signing.signing", extra="sign")
-    own = signing.Config().use_elliptic_key_signer(private_key=private_key)
-    own.set_hashing_config(_hashing(folder)).sign(folder, folder / SIGNATURE)
+    signing_config = signing.Config().use_elliptic_key_signer(private_key=private_key)
+    signing_config.set_hashing_config(_hashing(folder)).sign(folder, folder / SIGNATURE)
     return signer
 
 
@@ -52,9 +52,9 @@ def verify(folder: Path, public_key: Path) -> dict[str, str]:
     keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
     key = _key(public_key, "public", keys.load_pem_public_key)
     verifying = need("model_signing.verifying", extra="sign")
-    own = verifying.Config().use_elliptic_key_verifier(public_key=public_key)
+    verifier = verifying.Config().use_elliptic_key_verifier(public_key=public_key)
     try:
-        own.set_hashing_config(_hashing(folder)).verify(folder, folder / SIGNATURE)
+        verifier.set_hashing_config(_hashing(folder)).verify(folder, folder / SIGNATURE)
     except Exception as error:
         raise ValueError(
             f"{folder} is not as it was signed with the key of {public_key}: {_what(folder, error)}"
@@ -96,8 +96,8 @@ def _what(folder: Path, error: Exception) -> str:
     """What is wrong, in a sentence: a file of ours first, else what the library says."""
     try:
         checked(folder, *FILES)
-    except ValueError as own:
-        return str(own)
+    except ValueError as changed:
+        return str(changed)
     if str(error).startswith("Signature mismatch"):
         return "a file was changed, added or taken away after signing"
     if any(path.is_symlink() for path in folder.rglob("*")):

@@ -6,7 +6,7 @@ from typing import Annotated, cast
 import typer
 
 from fairpatch.cli.options import PatchFile, Reasons, Score
-from fairpatch.cli.run_folder import patch_path, promised, score_of
+from fairpatch.cli.run_folder import asked_of, patch_path, score_of
 from fairpatch.cli.say import refuse, say_code
 
 
@@ -21,24 +21,24 @@ def run(
         bool, typer.Option("--check", help="the query that tells whether the scores are alike")
     ] = False,
     test: Annotated[
-        bool, typer.Option("--test", help="rows where a promise is broken, a test for dbt")
+        bool, typer.Option("--test", help="rows where the target is violated, a test for dbt")
     ] = False,
 ) -> None:
     """A SELECT to put into a batch job; with --check the one before it, with --test after it."""
     from fairpatch.engines.sql import Dialect, check_sql, sql
     from fairpatch.patch import load
 
-    found = load(patch_path(patch))
+    loaded = load(patch_path(patch))
     if test:
         say_code(_test(patch, table, dialect))
         return
     if check:
         column = score_of(patch, score)
-        say_code(check_sql(found, column, table=table, dialect=cast(Dialect, dialect)) + ";")
+        say_code(check_sql(loaded, column, table=table, dialect=cast(Dialect, dialect)) + ";")
         return
     say_code(
         sql(
-            found,
+            loaded,
             score_of(patch, score),
             table=table,
             dialect=cast(Dialect, dialect),
@@ -50,17 +50,17 @@ def run(
 
 
 def _test(folder: Path, table: str, dialect: str) -> str:
-    """The run's promises, asked of a table that the patch was applied to."""
+    """The run's target, asked of a table that the patch was applied to."""
     from fairpatch.engines.dbt import replaced, stand_in
-    from fairpatch.engines.promise_sql import promise_sql
     from fairpatch.engines.sql import Dialect
+    from fairpatch.engines.target_sql import target_sql
     from fairpatch.patch import load
 
     if not folder.is_dir():
-        refuse("--test needs a run's folder: a patch file does not say what was promised")
-    of = promised(folder)
+        refuse("--test needs a run's folder: a patch file does not know the target")
+    of = asked_of(folder)
     refs = {stand_in(): table} if "{{" in table else {}  # dbt's own references stay as they are
-    text = promise_sql(
+    text = target_sql(
         of.target, load(patch_path(folder)).decision, sensitive=list(of.sensitive),
         label=of.label, table=next(iter(refs), table), dialect=cast(Dialect, dialect),
         groups=of.groups,

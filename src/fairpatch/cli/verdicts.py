@@ -10,6 +10,7 @@ from fairpatch.cli.say import note
 
 if TYPE_CHECKING:
     from fairpatch.life.checks import Check
+    from fairpatch.verdict import Verdict
 
 
 def tell(
@@ -30,9 +31,9 @@ def tell(
             note(line)
 
 
-def leave(checks: "Sequence[Check]", *, open_is_fine: bool = False) -> NoReturn:
-    """Exit by the worst of the verdicts."""
-    from fairpatch.life.checks import CODES, worst
+def leave(verdict: "Verdict | None", *, certified: bool = True) -> NoReturn:
+    """Exit with a verdict's code; unless it has to be certified, inconclusive is fine."""
+    from fairpatch.verdict import Verdict
 
-    kind = worst(checks)
-    sys.exit(0 if open_is_fine and kind == "unsure" else CODES[kind])
+    reached = verdict or Verdict.INCONCLUSIVE
+    sys.exit(0 if not certified and reached is Verdict.INCONCLUSIVE else reached.exit_code)

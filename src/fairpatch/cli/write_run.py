@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 def write_run(
     out: Path, options: "Config", patch: "Patch", frontier: "Frontier", review: "Review",
-    *, word: str | None, people: int,
+    *, verdict: str | None, people: int,
 ) -> None:  # fmt: skip
     """The folder is unfinished until its manifest is there."""
     from fairpatch.choose.frontier_file import save_frontier
     from fairpatch.cli import config as configs
     from fairpatch.cli import run_folder
     from fairpatch.cli.signature import SIGNATURE, SIGNER
+    from fairpatch.files.atomic import write_whole
+    from fairpatch.files.strict_json import dumps_safely
     from fairpatch.patch import save
-    from fairpatch.patch.strict import dumps_safely
-    from fairpatch.patch.whole import write_whole
 
     out.mkdir(parents=True, exist_ok=True)
     earlier = ("refused.html", "refused.json", run_folder.REFIT)  # of an earlier try
@@ -37,4 +37,4 @@ def write_run(
     review.to_model_card(out / "model_card.md")
     write_whole(out / "certificate.json", dumps_safely(review.to_dict()["certificate"]))
     about = {"data": options.data, "data_sha256": tables.fingerprint(options.data)}
-    run_folder.seal(out, {**about, "rows": people, "certificate": word})
+    run_folder.seal(out, {**about, "rows": people, "certificate": verdict})

@@ -11,7 +11,7 @@ looks as if it knew them. Nothing else leaves the engine.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from typing import Any
 
@@ -83,9 +83,10 @@ class EngineSplits:
         )  # fmt: skip
         if not all(isinstance(name, str) for name in (f, y, key, *features)):
             raise TypeError(
-                "for a table in an engine, the estimator, y, key and sensitive_features must be "
-                "names of its columns: Commod('score').fit(table, 'y', sensitive_features=['sex'], "
-                "key='id'). A model is turned into a score column by fairpatch.engines.scoring"
+                "for a table in an engine, the estimator, y, sensitive_features and the decision's "
+                "key must be names of its columns: FairPatch('score', target, decision=Decision("
+                "key='id')).fit(table, 'y', sensitive_features=['sex']). A model is turned into a "
+                "score column by fairpatch.engines.scoring"
             )
         return cls(table, key, y, tuple(features), BaseModel(f, decision=decision), shares, seed)
 
@@ -131,8 +132,8 @@ class EngineSplits:
     @property
     def columns(self) -> list[str]:
         """What a model may read: everything but key, label, weight and sensitive features."""
-        own = {self.key, self.y, self.base.decision.weight, *self.features}
-        return [name for name in self.frame.collect_schema().names() if name not in own]
+        reserved = {self.key, self.y, self.base.decision.weight, *self.features}
+        return [name for name in self.frame.collect_schema().names() if name not in reserved]
 
     @property
     def counts(self) -> tuple[Counts, Counts, Counts]:
@@ -146,8 +147,8 @@ class EngineSplits:
         return self._counted((0, 1))
 
     def _counted(self, splits: tuple[int, ...]) -> Counts:
-        found = self._all_counts
-        return found.where([group[-1] in splits for group in found.groups]).by(*self.features)
+        counts = self._all_counts
+        return counts.where([group[-1] in splits for group in counts.groups]).by(*self.features)
 
     @cached_property
     def _all_counts(self) -> Counts:
@@ -158,26 +159,26 @@ class EngineSplits:
                 nw.when(at >= second).then(nw.lit(2)).otherwise(nw.lit(LOST))
             )
         )  # fmt: skip
-        found = Counts.from_frame(
+        counts = Counts.from_frame(
             self._placed.with_columns(split.alias(SPLIT)).to_native(),
             decision=self.base.favour_expr(),
             sensitive_features=[*self.features, SPLIT],
             y=LABEL,
             sample_weight=self.base.decision.weight,
         )
-        lost = found.where([group[-1] == LOST for group in found.groups]).total
+        lost = counts.where([group[-1] == LOST for group in counts.groups]).total
         if lost:
             raise ValueError(
                 f"{lost:,} rows have no {self.key!r}: the key tells rows apart, so each needs one"
             )
         for label in (0, 1):
-            if not found.n[:, label].any():
+            if not counts.along("label")[label]:
                 lacking = self.classes[label == self.base.decision.favourable]
                 raise ValueError(
                     f"no row of the table has {self.y!r} = {lacking}: fairpatch needs labels of 2 "
                     "classes"
                 )
-        return found
+        return counts
 
     def splits(self, most: int | None) -> Splits:
         """Fetch the samples: at most about so many rows of each of the first two splits."""
@@ -187,11 +188,6 @@ class EngineSplits:
         together = Crossed(both, both.sample_weight, self.both_counts)
         fresh = self if self.shares[2] else None
         return Splits(learn, select, together, self.counts[1], fresh, people)
-
-    def learning_rows(self, most: int | None) -> Rows:
-        """At most about so many rows of the whole table, to learn from alone."""
-        (rows,) = replace(self, shares=(1.0, 0.0, 0.0)).samples((0,), most)
-        return rows
 
     def count(self, patches: Sequence[Patch]) -> list[Counts]:
         """Counts of every patch on all rows of the last split: one scan for all of them."""
@@ -223,15 +219,15 @@ class EngineSplits:
         chosen = reduce(lambda a, b: a | b, taken)
         weight = self.base.decision.weight
         columns = [self.key, *self.features, *self.columns, *([weight] if weight else [])]
-        found = (
+        fetched = (
             self._placed.filter(~nw.col(LABEL).is_null() & chosen)
             .select(*columns, LABEL, PLACE).collect().sort(self.key)
         )  # fmt: skip
-        split = np.searchsorted(self._edges[1:3], found[PLACE].to_numpy(), side="right")
+        split = np.searchsorted(self._edges[1:3], fetched[PLACE].to_numpy(), side="right")
         return [
-            self._rows(found, self.both_counts)
+            self._rows(fetched, self.both_counts)
             if k == BOTH
-            else self._rows(found.filter((split == k).tolist()), self.counts[k])
+            else self._rows(fetched.filter((split == k).tolist()), self.counts[k])
             for k in wanted
         ]
 
@@ -248,18 +244,18 @@ class EngineSplits:
         if most is None or total <= most:
             return nw.lit(end)
         share = most / total
-        found = nw.lit(begin + round((end - begin) * share))
+        limit = nw.lit(begin + round((end - begin) * share))
         for stratum, size in sizes.items():
             if stratified and size * share < FEW:
                 names = (*self.features, LABEL)
                 here = [_equals(c, v) for c, v in zip(names, stratum, strict=True)]
-                own = nw.lit(begin + round((end - begin) * min(1.0, FEW / size)))
-                found = nw.when(reduce(lambda a, b: a & b, here)).then(own).otherwise(found)
-        return found
+                few = nw.lit(begin + round((end - begin) * min(1.0, FEW / size)))
+                limit = nw.when(reduce(lambda a, b: a & b, here)).then(few).otherwise(limit)
+        return limit
 
     def _sizes(self, split: int) -> dict[Stratum, int]:
         counts = self.counts[split]
-        people = counts.n.sum((2, 3))
+        people = counts.along("group", "label")
         return {
             (*group, label): int(people[g, label])
             for g, group in enumerate(counts.groups)
@@ -267,20 +263,20 @@ class EngineSplits:
             if people[g, label]
         }
 
-    def _rows(self, found: Any, counts: Counts) -> Rows:
-        y = found[LABEL].to_numpy().astype(np.int64)
+    def _rows(self, fetched: Any, counts: Counts) -> Rows:
+        y = fetched[LABEL].to_numpy().astype(np.int64)
         # by lists: numpy has no whole numbers with gaps
-        groups = Groups.of({n: np.array(found[n].to_list(), object) for n in self.features})
+        groups = Groups.of({n: np.array(fetched[n].to_list(), object) for n in self.features})
         joint, code = groups.joint
         taken = np.zeros((len(joint), 2))
         np.add.at(taken, (code, y), 1)
         at = {group: g for g, group in enumerate(counts.groups)}
-        people = counts.n.sum((2, 3))[[at[group] for group in joint], :2]
+        people = counts.along("group", "label")[[at[group] for group in joint], :2]
         weight = (people / np.maximum(taken, 1))[code, y]
-        own, stands_for = self.base.decision.weight, weight
-        if own is not None:
-            weight = weight * check.weights("weight", found[own].to_numpy())
-        X = found.select(*self.columns).to_native()
+        weight_column, stands_for = self.base.decision.weight, weight
+        if weight_column is not None:
+            weight = weight * check.weights("weight", fetched[weight_column].to_numpy())
+        X = fetched.select(*self.columns).to_native()
         return Rows(X, y, groups, self.base.logits(X), weight, stands_for=stands_for)
 
 
@@ -343,18 +339,18 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
     frame = nw.from_native(table)
     schema = frame.collect_schema()
     names: dict[str, str] = {}
-    cutoffs: dict[float, str] = {}
-    found, decisions = {}, []
+    thresholds: dict[float, str] = {}
+    shared, decisions = {}, []
     for patch in patches:
         lines = "".join(c.model_dump_json() for c in patch.concepts)
-        own = f"{patch.card is None} {patch.direction} {patch.decision} {patch.offset} {lines}"
-        name = names.setdefault(own, f"{POINTS}_{len(names)}")
+        kind = f"{patch.card is None} {patch.direction} {patch.decision} {patch.offset} {lines}"
+        name = names.setdefault(kind, f"{POINTS}_{len(names)}")
         points = needed_points_expr(typed(patch, schema), score)
-        found[name] = towards_expr(patch, score, points)
-        away = cutoffs.setdefault(patch.cutoff, f"{AWAY}_{len(cutoffs)}")
-        found[away] = away_expr(patch, score)
+        shared[name] = towards_expr(patch, score, points)
+        away = thresholds.setdefault(patch.threshold, f"{AWAY}_{len(thresholds)}")
+        shared[away] = away_expr(patch, score)
         decisions.append(favour_expr(patch, score, nw.col(name), nw.col(away)))
-    return frame.with_columns(**found).to_native(), decisions
+    return frame.with_columns(**shared).to_native(), decisions
 
 
 def _equals(column: str, value: Any) -> nw.Expr:

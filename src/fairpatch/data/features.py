@@ -38,8 +38,8 @@ def read_given(
     given = take_apart(X, y, sensitive_features, decision, known)
     same_people(X=given.X, y=given.y)
     features = read_features(estimator, given.X, reset=True)
-    found, labels = read_labels(given.y, decision, classes)
-    return replace(given, X=features, y=labels), found
+    label_classes, labels = read_labels(given.y, decision, classes)
+    return replace(given, X=features, y=labels), label_classes
 
 
 def some_columns(X: Any, names: Any) -> Any:

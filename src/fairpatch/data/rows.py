@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch import _checks as check
-from fairpatch._arrays import Floats, Ints
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
 from fairpatch.measure.groups import Groups, numbered
 from fairpatch.patch.columns import Columns
@@ -25,13 +25,13 @@ class Rows:
     y: Ints
     groups: Groups | None = None
     f_logit: Floats | None = None
-    """f's log-odds against its cut-off, once f has been asked."""
+    """f's log-odds against its threshold, once f has been asked."""
     sample_weight: Any = None
     change_cost: Any = None
     """What a changed decision costs in each row, relative to the others."""
     stands_for: Any = None
     """How many rows of a table in an engine each of a sample stands for."""
-    yesterday: Ints | None = None
+    previous: Ints | None = None
     """What the model in force until now decides, 1 for the favourable; -1 where it is not known."""
 
     @classmethod
@@ -116,6 +116,24 @@ class Rows:
             place[random.permutation(rows)] = (np.arange(len(rows)) + random.random()) / len(rows)
         where = np.searchsorted(np.cumsum(shares)[:2], place, side="right")
         return np.asarray(where, np.int64)
+
+
+def seen_rows(seen_by_base: Any, n: int) -> Bools | None:
+    """Rows that f was trained on, as one boolean a row."""
+    if seen_by_base is None:
+        return None
+    seen = np.asarray(seen_by_base)
+    if seen.dtype != bool or seen.shape != (n,):
+        raise ValueError(
+            f"seen_by_base must be {n} booleans, one for each row of X; got {seen.dtype} of shape "
+            f"{seen.shape}"
+        )
+    if seen.all():
+        raise ValueError(
+            "f was trained on all of these rows: nothing can be chosen or certified on them. Give "
+            "rows that it has not seen"
+        )
+    return seen
 
 
 def check_shares(shares: Shares) -> None:

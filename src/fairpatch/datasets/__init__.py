@@ -3,13 +3,8 @@
 from collections.abc import Callable
 
 from fairpatch.datasets import (
-    acs_income,
     adult,
-    bank_marketing,
-    census_income_kdd,
-    communities_crime,
     compas,
-    credit_default,
     german_credit,
     hmda_boston,
     law_school,
@@ -18,13 +13,8 @@ from fairpatch.datasets.dataset import Dataset
 from fairpatch.datasets.population import Population
 
 _FILES = (
-    acs_income,
     adult,
-    bank_marketing,
-    census_income_kdd,
-    communities_crime,
     compas,
-    credit_default,
     german_credit,
     hmda_boston,
     law_school,

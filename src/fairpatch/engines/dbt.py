@@ -15,8 +15,8 @@ def stand_in() -> str:
 
 def replaced(text: str, refs: dict[str, str], dialect: str) -> str:
     """The text with references where their stand-ins were."""
-    for own, told in refs.items():
-        text = text.replace(quoted(own, dialect), told).replace(own, told)
+    for name, reference in refs.items():
+        text = text.replace(quoted(name, dialect), reference).replace(name, reference)
     return text
 
 
@@ -24,8 +24,8 @@ def model(text: str, refs: dict[str, str], dialect: str) -> str:
     """A query as a model, or as a test."""
     if any(sign in text for sign in TEMPLATE):
         if "endraw" in text:
-            raise ValueError("a name or level would be run as a template by dbt: rename it")
-        refs = {own: f"{{% endraw %}}{told}{{% raw %}}" for own, told in refs.items()}
+            raise ValueError("a name or category would be run as a template by dbt: rename it")
+        refs = {name: f"{{% endraw %}}{reference}{{% raw %}}" for name, reference in refs.items()}
         text = f"{{% raw %}}{text}{{% endraw %}}"
     return replaced(text, refs, dialect) + "\n"
 
@@ -53,5 +53,5 @@ def schema(name: str, decision: str, values: list[int], *, audit: bool) -> str:
     if audit:
         words = "Decisions with sensitive columns and label. For those who may see them."
         models.append({"name": f"{name}_audit", "description": words})
-    told = need("yaml", extra="cli").safe_dump({"version": 2, "models": models}, sort_keys=False)
-    return str(told)
+    text = need("yaml", extra="cli").safe_dump({"version": 2, "models": models}, sort_keys=False)
+    return str(text)

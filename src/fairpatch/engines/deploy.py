@@ -10,10 +10,10 @@ from typing import Literal
 from fairpatch.choose.target import Target
 from fairpatch.engines.dbt import model, ref, schema, stand_in
 from fairpatch.engines.pack_words import readme
-from fairpatch.engines.promise_sql import askable, promise_sql
 from fairpatch.engines.sql import Dialect, check_sql, sql
 from fairpatch.engines.statements import function, quoted, view
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.engines.target_sql import askable, target_sql
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import CHANGED, DECISION
 
@@ -26,7 +26,7 @@ MORE = 2.0
 
 @dataclass(frozen=True)
 class Audited:
-    """What is promised, of whom, and by which columns that is seen."""
+    """The target, of whom, and by which columns that is seen."""
 
     target: Target
     sensitive: tuple[str, ...]
@@ -36,7 +36,7 @@ class Audited:
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where it is deployed."""
 
     table: str
@@ -59,14 +59,14 @@ class _Names:
 
 
 def pack(
-    patch: Patch, score: str, kind: Kind, place: Place, audited: Audited | None = None
+    patch: Patch, score: str, kind: Kind, place: Destination, audited: Audited | None = None
 ) -> dict[str, str]:
     """The files of the folder: name and text."""
     _check(patch, place, audited)
     if kind == "function":
         files = {
-            f"{what}.sql": function(own, score, place.name, place.dialect)
-            for what, own in (("function", patch), ("rollback", _nothing(patch)))
+            f"{what}.sql": function(deployed, score, place.name, place.dialect)
+            for what, deployed in (("function", patch), ("rollback", _nothing(patch)))
         }
     elif kind == "view":
         names = _Names(place.table, place.name, f"{place.name}_audit")
@@ -78,15 +78,15 @@ def pack(
 
 
 def _written(
-    patch: Patch, score: str, place: Place, names: _Names, audited: Audited | None
+    patch: Patch, score: str, place: Destination, names: _Names, audited: Audited | None
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The queries, and the tests: each finds no row where all is well."""
     dialect = place.dialect
-    people, decided, audit = (quoted(own, dialect) for own in astuple(names))
+    people, decided, audit = (quoted(name, dialect) for name in astuple(names))
     keep = tuple(dict.fromkeys([*([place.key] if place.key else []), *place.keep]))
     queries = {
-        what: sql(own, score, table=names.people, dialect=dialect, keep=keep)
-        for what, own in (("decided", patch), ("rollback", _nothing(patch)))
+        what: sql(name, score, table=names.people, dialect=dialect, keep=keep)
+        for what, name in (("decided", patch), ("rollback", _nothing(patch)))
     }
     tests = {}
     if patch.fingerprint is not None:
@@ -102,7 +102,7 @@ def _written(
         good = patch.decision.favourable == 1
         queries["monitor"] = _monitor(audit, audited, dialect, good=good)
         if askable(audited.target, audited.label):
-            tests["promise"] = promise_sql(
+            tests["target"] = target_sql(
                 audited.target, patch.decision, sensitive=list(audited.sensitive),
                 label=audited.label, table=names.audit, dialect=dialect, groups=audited.groups,
             )  # fmt: skip
@@ -110,7 +110,7 @@ def _written(
 
 
 def _as_views(
-    queries: dict[str, str], tests: dict[str, str], names: _Names, place: Place
+    queries: dict[str, str], tests: dict[str, str], names: _Names, place: Destination
 ) -> dict[str, str]:
     """Statements to run in order, and queries to ask."""
     called = {"decided": names.decided, "rollback": names.decided, "audit": names.audit}
@@ -125,12 +125,12 @@ def _as_views(
 
 
 def _as_models(
-    queries: dict[str, str], tests: dict[str, str], names: _Names, place: Place
+    queries: dict[str, str], tests: dict[str, str], names: _Names, place: Destination
 ) -> dict[str, str]:
     """A dbt project's files; every table by ref()."""
     name = place.name
     models = {names.people: place.table, names.decided: name, names.audit: f"{name}_audit"}
-    refs = {own: ref(called) for own, called in models.items()}
+    refs = {table: ref(called) for table, called in models.items()}
     paths = {
         "decided": f"models/{name}.sql",
         "rollback": f"rollback/{name}.sql",
@@ -146,12 +146,12 @@ def _as_models(
 
 
 def untested(target: Target, label: str | None) -> list[str]:
-    """What is promised and cannot be asked by a query, in words."""
+    """Requirements that cannot be asked by a query, in words."""
     asked = [metric.name for metric, _ in askable(target, label)]
     return [str(r.name) for r in target.fairness_requirements if r.name not in asked]
 
 
-def _check(patch: Patch, place: Place, audited: Audited | None) -> None:
+def _check(patch: Patch, place: Destination, audited: Audited | None) -> None:
     """No sensitive column where decisions are, and no view that replaces what it reads."""
     sensitive = {*patch.provenance.sensitive_features, *(audited.sensitive if audited else ())}
     for name in (*(c.name for c in patch.columns), place.key, *place.keep):
@@ -190,9 +190,9 @@ def _audit(people: str, decided: str, key: str, audited: Audited, dialect: str) 
     held = [*audited.sensitive, *([audited.label] if audited.label else [])]
     columns = ",\n  ".join(f"people.{quoted(c, dialect, dotted=False)}" for c in held)
     k = quoted(key, dialect, dotted=False)
-    own = ",\n  ".join(quoted(c, dialect) for c in (DECISION, CHANGED))
+    patched_columns = ",\n  ".join(quoted(c, dialect) for c in (DECISION, CHANGED))
     return (
-        f"SELECT\n  {own},\n  {columns}\nFROM {decided} AS decided\n"
+        f"SELECT\n  {patched_columns},\n  {columns}\nFROM {decided} AS decided\n"
         f"JOIN {people} AS people ON decided.{k} = people.{k}"
     )
 

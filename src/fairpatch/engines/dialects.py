@@ -20,7 +20,7 @@ def in_dialect(text: str, dialect: str) -> str:
     """Ibis's text as the dialect should have it."""
     sqlglot = need("sqlglot", extra="sql")
     exp = sqlglot.exp
-    own = BY_DUCKDB.get(dialect, dialect)
+    written_as = BY_DUCKDB.get(dialect, dialect)
     tree = sqlglot.parse_one(text, dialect="duckdb" if dialect in BY_DUCKDB else dialect)
     for node in [*tree.find_all(exp.Case)][::-1]:  # the innermost first
         _one_case(node, exp)
@@ -33,7 +33,7 @@ def in_dialect(text: str, dialect: str) -> str:
             _group_by_columns(select, exp)
             _in_bits(select, exp)
         tree = tree.transform(_collated, exp)
-    return str(tree.sql(dialect=own, pretty=True))
+    return str(tree.sql(dialect=written_as, pretty=True))
 
 
 def _one_case(node: Any, exp: Any) -> None:
@@ -63,18 +63,18 @@ def _as_bytes(node: Any, exp: Any) -> Any:
         return node
     sqlglot = need("sqlglot", extra="sql")
     form = "CAST(CONVERT(held USING utf8mb4) AS BINARY) = CAST('told' AS BINARY)"
-    found = sqlglot.parse_one(form, dialect="mysql")
-    found.find(exp.Column).replace(node.this.copy())
-    found.find(exp.Literal).replace(node.expression.copy())
-    return found
+    parsed = sqlglot.parse_one(form, dialect="mysql")
+    parsed.find(exp.Column).replace(node.this.copy())
+    parsed.find(exp.Literal).replace(node.expression.copy())
+    return parsed
 
 
 def _collated(node: Any, exp: Any) -> Any:
     """SQL Server finds 'a' equal to 'A'; blanks at the end never count there."""
     if not _text_of(node, exp):
         return node
-    told = exp.Collate(this=node.this.copy(), expression=exp.Var(this=SAME_TEXT))
-    return exp.EQ(this=told, expression=exp.National(this=node.expression.this))
+    collated = exp.Collate(this=node.this.copy(), expression=exp.Var(this=SAME_TEXT))
+    return exp.EQ(this=collated, expression=exp.National(this=node.expression.this))
 
 
 def _group_by_columns(select: Any, exp: Any) -> None:

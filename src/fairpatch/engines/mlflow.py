@@ -17,11 +17,11 @@ import numpy as np
 
 from fairpatch._extras import need
 from fairpatch.engines.onnx import SCORE, merged_graph, patch_graph, save_graph
+from fairpatch.files.atomic import whole_folder
 from fairpatch.measure.values import plain
 from fairpatch.patch import Patch, save
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column, Kind
-from fairpatch.patch.whole import whole_folder
 from fairpatch.patched import PatchedModel
 
 SERVED = ("mlflow", "numpy", "onnxruntime", "pandas")
@@ -70,16 +70,16 @@ def _figures(review: dict[str, Any]) -> dict[str, float]:
     """What a list of runs is sorted by: changes, accuracy, and each requirement."""
     verdict = review["verdict"]
     change = verdict["change"]["change_rate"]
-    found = {"people": review["people"], "change_rate": change["value"]}
+    figures = {"people": review["people"], "change_rate": change["value"]}
     estimates = {"accuracy": verdict["accuracy"]}
     for entry in verdict["requirements"]:
         estimates[f"{entry['name']} of {entry['feature']}"] = entry
     for name, entry in estimates.items():
         for when in ("before", "after"):
             if entry[when]["value"] is not None:
-                found[allowed_name(f"{name} {when}")] = entry[when]["value"]
+                figures[allowed_name(f"{name} {when}")] = entry[when]["value"]
     # a count that is told as a range is no figure to sort by
-    return {k: float(v) for k, v in found.items() if isinstance(v, int | float)}
+    return {k: float(v) for k, v in figures.items() if isinstance(v, int | float)}
 
 
 def allowed_name(name: str) -> str:
@@ -111,25 +111,25 @@ def _contents(
             "signature": _signature(models.infer_signature(example, served.frame(example))),
             "input_example": example,
             "pip_requirements": [f"{name}=={version(name)}" for name in SERVED],
-            "metadata": {"fairpatch": {"cutoff": patch.cutoff, "direction": patch.direction}},
+            "metadata": {"fairpatch": {"threshold": patch.threshold, "direction": patch.direction}},
         }
 
 
-def _signature(found: Any) -> Any:
+def _signature(outputs: Any) -> Any:
     """Numbers of any kind: MLflow lets no whole number into a column of doubles."""
     types = need("mlflow.types.schema", extra="mlflow")
     number = types.DataType.double
-    found.inputs = types.Schema(
+    outputs.inputs = types.Schema(
         [
             types.ColSpec(types.AnyType(), c.name, required=True) if c.type == number else c
-            for c in found.inputs.inputs
+            for c in outputs.inputs.inputs
         ]
     )
-    return found
+    return outputs
 
 
 def _average_person(graph: Any, X: Any) -> Any:
-    """One made-up row: medians and the most frequent levels. A real person's would be a leak."""
+    """One made-up row: medians and the commonest categories. A real person's would be a leak."""
     pandas = need("pandas", extra="mlflow")
     held = Columns.of(X)
     text = need("onnx", extra="onnx").TensorProto.STRING

@@ -33,13 +33,13 @@ class Patched(PythonModel):
             else:
                 feed[entry.name] = column.astype("Float64").to_numpy(np.float64, na_value=np.nan)
         names = [output.name for output in self.session.get_outputs()]
-        found = self.session.run(names, {k: v[:, None] for k, v in feed.items()})
-        frame = pd.DataFrame({k: _column(v) for k, v in zip(names, found, strict=True)})
+        outputs = self.session.run(names, {k: v[:, None] for k, v in feed.items()})
+        frame = pd.DataFrame({k: _column(v) for k, v in zip(names, outputs, strict=True)})
         if "fairpatch_valid" in frame:  # where the score is no probability there is no decision
             valid = frame.pop("fairpatch_valid")
             if not valid.all():
-                own = ["fairpatch_score", "fairpatch_decision"]
-                frame[own] = frame[own].astype(object).where(valid, None)
+                wanted = ["fairpatch_score", "fairpatch_decision"]
+                frame[wanted] = frame[wanted].astype(object).where(valid, None)
         return frame
 
 

@@ -14,6 +14,7 @@ from scipy.special import logit
 from fairpatch._extras import need
 from fairpatch.engines.onnx_base import base_logits, log_odds
 from fairpatch.engines.onnx_graph import Graph, joined
+from fairpatch.files.atomic import whole_file
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.measure.values import plain
 from fairpatch.patch import Patch
@@ -23,8 +24,8 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import EDGE
 from fairpatch.patch.model import NUDGE
 from fairpatch.patch.parts import (
-    Card,
-    CategoryWeight,
+    CardScale,
+    CategoricalWeight,
     Column,
     Concept,
     Kind,
@@ -33,7 +34,6 @@ from fairpatch.patch.parts import (
     merge,
 )
 from fairpatch.patch.terms import LARGEST, SMALLEST
-from fairpatch.patch.whole import whole_file
 from fairpatch.patch.words import reason_lines
 from fairpatch.patched import PatchedModel
 
@@ -57,12 +57,12 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
     ends = ("GreaterOrEqual", 0.0), ("LessOrEqual", 1.0)
     low, high = (graph.node(op, [p, graph.constant([end])]) for op, end in ends)
     graph.node("And", [low, high], output=VALID)
-    cutoff = graph.constant([patch.cutoff])
+    threshold = graph.constant([patch.threshold])
     ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
-    approved, denied = (graph.node(op, [p, cutoff]) for op in ways)
+    approved, denied = (graph.node(op, [p, threshold]) for op in ways)
     edges = [graph.constant([edge], scalar=True) for edge in (EDGE, 1 - EDGE)]
     f_logit = log_odds(graph, graph.node("Clip", [p, *edges]))
-    f_logit = graph.node("Sub", [f_logit, graph.constant([float(logit(patch.cutoff))])])
+    f_logit = graph.node("Sub", [f_logit, graph.constant([float(logit(patch.threshold))])])
     more = {VALID: graph.onnx.TensorProto.BOOL}
     return _patched(graph, patch, f_logit, approved, denied, with_reason=with_reason, more=more)
 
@@ -96,9 +96,9 @@ def merged_graph(model: PatchedModel, X: Any, *, with_reason: bool = False) -> A
 
 
 def _check(made: Any, model: PatchedModel, X: Any) -> None:
-    found = run_graph(made.SerializeToString(), X)
-    wrong = int((found[DECISION] != model.decide(X)).sum())
-    off = float(np.abs(found[PATCHED] - model.predict_proba(X)[:, 1]).max(initial=0.0))
+    outputs = run_graph(made.SerializeToString(), X)
+    wrong = int((outputs[DECISION] != model.decide(X)).sum())
+    off = float(np.abs(outputs[PATCHED] - model.predict_proba(X)[:, 1]).max(initial=0.0))
     if wrong or not off <= TOLERANCE:
         kind = type(model.base.estimator).__name__
         raise ValueError(
@@ -144,16 +144,16 @@ def _reasons(graph: Graph, patch: Patch, approved: str) -> None:
     zero, empty = graph.constant([0.0]), graph.text("")
     after = DECISION if patch.decision.favourable else graph.node("Not", [DECISION])
     changed, denied = graph.node("Xor", [approved, after]), graph.node("Not", [approved])
-    said = []
+    texts = []
     for line in reason_lines(patch):
         points = _total(graph, merge([line.part]))
-        own = empty
+        text_of_line = empty
         for who, op, text in ((denied, "Greater", line.gives), (approved, "Less", line.takes)):
             pushed = graph.node("And", [who, graph.node(op, [points, zero])])
             pushed = graph.node("And", [changed, pushed])
-            own = graph.node("Where", [pushed, graph.text(text), own])
-        said.append(own)
-    graph.node("Concat", said, output=REASON, axis=1)
+            text_of_line = graph.node("Where", [pushed, graph.text(text), text_of_line])
+        texts.append(text_of_line)
+    graph.node("Concat", texts, output=REASON, axis=1)
 
 
 def _total(graph: Graph, whole: Concept) -> str:
@@ -168,15 +168,15 @@ def _total(graph: Graph, whole: Concept) -> str:
     return total
 
 
-def _card_ratio(graph: Graph, patch: Patch, card: Card, f_logit: str, approved: str) -> str:
+def _card_ratio(graph: Graph, patch: Patch, card: CardScale, f_logit: str, approved: str) -> str:
     """r = 1 + k (sureness m - d points), within -1 and 1 (see ``fairpatch.patch.model``)."""
-    t, k = patch.cutoff, patch.strength * NUDGE / card.price
+    t, k = patch.threshold, patch.strength * NUDGE / card.points_needed
     points = _total(graph, merge(patch.concepts, patch.offset))
     each = graph.node("Where", [approved, graph.constant([k]), graph.constant([-k])])
     shift = graph.constant([float(logit(t))])
     p = graph.node("Sigmoid", [graph.node("Add", [f_logit, shift])])
     away = graph.node("Abs", [graph.node("Sub", [p, graph.constant([t])])])
-    sure = graph.node("Mul", [away, graph.constant([k * card.sureness / max(t, 1 - t)])])
+    sure = graph.node("Mul", [away, graph.constant([k * card.confidence_points / max(t, 1 - t)])])
     pushed = graph.node("Add", [graph.node("Mul", [each, points]), sure])
     ratio = graph.node("Add", [pushed, graph.constant([1.0])])
     edges = [graph.constant([edge], scalar=True) for edge in (-1.0, 1.0)]
@@ -216,13 +216,13 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
             values = np.array([_text(v) for v in known], object)
         feed[name] = values[:, None]
     names = [output.name for output in session.get_outputs()]
-    found = dict(zip(names, session.run(names, feed), strict=True))
-    found = {k: joined(v) if k == REASON else v[:, 0] for k, v in found.items()}
-    valid = found.pop(VALID, None)
+    outputs = dict(zip(names, session.run(names, feed), strict=True))
+    outputs = {k: joined(v) if k == REASON else v[:, 0] for k, v in outputs.items()}
+    valid = outputs.pop(VALID, None)
     if valid is not None and not valid.all():  # as a null in other engines
-        found[DECISION] = np.where(valid, found[DECISION].astype(object), None)
-        found[PATCHED] = np.where(valid, found[PATCHED], np.nan)
-    return found
+        outputs[DECISION] = np.where(valid, outputs[DECISION].astype(object), None)
+        outputs[PATCHED] = np.where(valid, outputs[PATCHED], np.nan)
+    return outputs
 
 
 def _text(value: Any) -> str:
@@ -250,7 +250,7 @@ def _score(graph: Graph, patch: Patch, f_logit: str, approved: str, ratio: str) 
         moved = graph.node("Where", [approved, f_logit, moved])
     if not may_promote(patch.direction):
         moved = graph.node("Where", [approved, moved, f_logit])
-    shift = graph.constant([float(logit(patch.cutoff))])
+    shift = graph.constant([float(logit(patch.threshold))])
     graph.node("Sigmoid", [graph.node("Add", [moved, shift])], output=PATCHED)
 
 
@@ -270,7 +270,7 @@ def _known(graph: Graph, x: str) -> str:
 
 def _ranges(graph: Graph, part: RangesWeight) -> str:
     x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
-    found = graph.constant([0.0])
+    weight = graph.constant([0.0])
     known = _known(graph, x)
     for r in part.ranges:
         inside = known
@@ -280,25 +280,25 @@ def _ranges(graph: Graph, part: RangesWeight) -> str:
         if r.below is not None:
             below = graph.node("Less", [x, graph.constant([r.below])])
             inside = graph.node("And", [inside, below])
-        found = graph.node("Where", [inside, graph.constant([r.weight]), found])
-    return graph.node("Where", [known, found, graph.constant([part.missing])])
+        weight = graph.node("Where", [inside, graph.constant([r.weight]), weight])
+    return graph.node("Where", [known, weight, graph.constant([part.missing])])
 
 
-def _category(graph: Graph, part: CategoryWeight) -> str:
+def _category(graph: Graph, part: CategoricalWeight) -> str:
     """A missing category is the empty string: ONNX has no null. Codes are numbers, as for f."""
     if _coded(part) or graph.is_number(part.column):
         return _codes(graph, part)
     x = graph.input(part.column, graph.onnx.TensorProto.STRING)
-    weights = {str(entry.level): entry.weight for entry in part.levels}
-    if len(weights) < len(part.levels):
+    weights = {str(entry.category): entry.weight for entry in part.categories}
+    if len(weights) < len(part.categories):
         raise ValueError(
-            f"column {part.column!r} has levels that look alike as text, which ONNX cannot tell "
+            f"column {part.column!r} has categories alike as text, which ONNX cannot tell "
             "apart: rename one of them"
         )
     if weights.setdefault("", part.missing) != part.missing:
         raise ValueError(
-            f"column {part.column!r} has an empty string as a level, which ONNX cannot tell from a "
-            "missing one: rename the level"
+            f"column {part.column!r} has an empty string as a category, which ONNX cannot tell "
+            "from a missing one: rename the category"
         )
     helper = graph.onnx.helper
     return graph.node(
@@ -318,21 +318,21 @@ def _category(graph: Graph, part: CategoryWeight) -> str:
     )  # fmt: skip
 
 
-def _coded(part: CategoryWeight) -> bool:
-    levels = [entry.level for entry in part.levels]
-    return bool(levels) and all(
-        isinstance(v, int | float) and not isinstance(v, bool) for v in levels
+def _coded(part: CategoricalWeight) -> bool:
+    categories = [entry.category for entry in part.categories]
+    return bool(categories) and all(
+        isinstance(v, int | float) and not isinstance(v, bool) for v in categories
     )
 
 
-def _codes(graph: Graph, part: CategoryWeight) -> str:
+def _codes(graph: Graph, part: CategoricalWeight) -> str:
     x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
-    found = graph.constant([part.other])
-    for entry in part.levels:
-        here = graph.node("Equal", [x, graph.constant([float(entry.level)])])
-        found = graph.node("Where", [here, graph.constant([entry.weight]), found])
-    return graph.node("Where", [_known(graph, x), found, graph.constant([part.missing])])
+    weight = graph.constant([part.other])
+    for entry in part.categories:
+        here = graph.node("Equal", [x, graph.constant([float(entry.category)])])
+        weight = graph.node("Where", [here, graph.constant([entry.weight]), weight])
+    return graph.node("Where", [_known(graph, x), weight, graph.constant([part.missing])])
 
 
 def _about(patch: Patch) -> dict[str, str]:
-    return {"fairpatch.cutoff": repr(patch.cutoff), "fairpatch.direction": patch.direction}
+    return {"fairpatch.threshold": repr(patch.threshold), "fairpatch.direction": patch.direction}

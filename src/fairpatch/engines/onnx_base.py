@@ -17,13 +17,13 @@ from fairpatch.patch.columns import Columns
 
 
 def base_logits(graph: Graph, base: BaseModel, X: Any) -> str:
-    """Add f to the graph; gives the name of its log-odds against the cut-off: (rows, 1)."""
+    """Add f to the graph; gives the name of its log-odds against the threshold: (rows, 1)."""
     if not base.of_first_class:
-        return _logits(graph, base.estimator, X, base.cutoff)
-    return graph.node("Neg", [_logits(graph, base.estimator, X, 1.0 - base.cutoff)])
+        return _logits(graph, base.estimator, X, base.threshold)
+    return graph.node("Neg", [_logits(graph, base.estimator, X, 1.0 - base.threshold)])
 
 
-def _logits(graph: Graph, model: Any, X: Any, cutoff: float) -> str:
+def _logits(graph: Graph, model: Any, X: Any, threshold: float) -> str:
     """Of the second class."""
     *before, final = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     columns = _columns(model, X)
@@ -37,7 +37,7 @@ def _logits(graph: Graph, model: Any, X: Any, cutoff: float) -> str:
         matrix = _matrix(graph, columns)
     trees = trees_of(final)
     if trees is not None:
-        return _boosted(graph, trees, matrix, float(logit(cutoff)))
+        return _boosted(graph, trees, matrix, float(logit(threshold)))
     margin = gives_log_odds(final)
     options = {"zipmap": False, "raw_scores": True} if margin else {"zipmap": False}
     width = final.n_features_in_
@@ -47,17 +47,17 @@ def _logits(graph: Graph, model: Any, X: Any, cutoff: float) -> str:
     if not margin:
         odds = log_odds(graph, _clip(graph, odds, 0.0, 1.0))
     odds = _clip(graph, odds, -CLIP, CLIP)
-    return graph.node("Sub", [odds, graph.constant([float(logit(cutoff))])])
+    return graph.node("Sub", [odds, graph.constant([float(logit(threshold))])])
 
 
 def _boosted(graph: Graph, trees: Trees, columns: str, shift: float) -> str:
-    """The cut-off goes into the sum's start: rounding the sum to float32 then keeps its sign."""
+    """The threshold goes into the sum's start: rounding the sum to float32 then keeps its sign."""
     if trees.single:
         columns = _cast(graph, _cast(graph, columns, "FLOAT"), "DOUBLE")
     split = "BRANCH_LT" if trees.strict else "BRANCH_LEQ"
     feature = np.array(trees.feature)
     leaf = feature == LEAF
-    own, tree = np.array(trees.node), np.array(trees.tree)
+    node, tree = np.array(trees.node), np.array(trees.tree)
     total = graph.node(
         "TreeEnsembleRegressor",
         [columns],
@@ -67,7 +67,7 @@ def _boosted(graph: Graph, trees: Trees, columns: str, shift: float) -> str:
         post_transform="NONE",
         base_values_as_tensor=graph.tensor([trees.base - shift]),
         nodes_treeids=tree.tolist(),
-        nodes_nodeids=own.tolist(),
+        nodes_nodeids=node.tolist(),
         nodes_featureids=np.where(leaf, 0, feature).tolist(),
         nodes_modes=["LEAF" if at else split for at in leaf],
         nodes_values_as_tensor=graph.tensor(trees.threshold),
@@ -75,7 +75,7 @@ def _boosted(graph: Graph, trees: Trees, columns: str, shift: float) -> str:
         nodes_falsenodeids=trees.right,
         nodes_missing_value_tracks_true=[int(gap) for gap in trees.missing_left],
         target_treeids=tree[leaf].tolist(),
-        target_nodeids=own[leaf].tolist(),
+        target_nodeids=node[leaf].tolist(),
         target_ids=[0] * int(leaf.sum()),
         target_weights_as_tensor=graph.tensor(np.array(trees.value)[leaf].tolist()),
     )
@@ -137,9 +137,9 @@ def _copied(graph: Graph, made: Any, inputs: dict[str, str], texts: set[str], *,
     read = {name for node in made.graph.node for name in node.input}
     # by their order: skl2onnx calls "size m" "size_m"
     called = {e.name for e in made.graph.input}
-    own = [e.name for e in made.graph.input] if len(called) == len(inputs) else None
+    input_names = [e.name for e in made.graph.input] if len(called) == len(inputs) else None
     for i, (name, source) in enumerate(inputs.items()):
-        inner = prefix + name if own is None else own[i]
+        inner = prefix + name if input_names is None else input_names[i]
         if inner not in read:
             continue
         fed = source if wide or name in texts else _cast(graph, source, "FLOAT")

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
+from fairpatch.files.atomic import sweep, whole_file, write_whole
+from fairpatch.files.strict_json import dumps_safely, read_strictly
 from fairpatch.patch import Patch, save
 from fairpatch.patch.apply import CHANGED, apply
-from fairpatch.patch.strict import dumps_safely, read_strictly
-from fairpatch.patch.whole import sweep, whole_file, write_whole
 
 PATCH, PLAN, DONE, LOCK = "_patch.json", "_plan.json", "_SUCCESS", "_lock"
 MOST_BYTES = 100_000_000
@@ -130,8 +130,8 @@ def _difference(old: Any, new: dict[str, Any]) -> str:
     now = {f["name"]: f for f in new["files"]}
     more, fewer = sorted(now.keys() - was.keys()), sorted(was.keys() - now.keys())
     other = sorted(name for name in now.keys() & was.keys() if now[name] != was[name])
-    told = [(more, "without"), (fewer, "also with"), (other, "with another content of")]
-    return "; ".join(f"{how} {', '.join(names[:5])}" for names, how in told if names)
+    groups = [(more, "without"), (fewer, "also with"), (other, "with another content of")]
+    return "; ".join(f"{how} {', '.join(names[:5])}" for names, how in groups if names)
 
 
 @contextmanager
@@ -165,8 +165,8 @@ def _about(name: str, names: Sequence[str]) -> dict[str, Any]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     above = os.path.commonpath([str(Path(n).resolve().parent) for n in names])
-    own = name if "::" in name else os.path.relpath(path.resolve(), above)
-    return {"name": own, "size": path.stat().st_size, "sha256": digest}
+    relative = name if "::" in name else os.path.relpath(path.resolve(), above)
+    return {"name": relative, "size": path.stat().st_size, "sha256": digest}
 
 
 def _state(name: str) -> tuple[int, int] | None:

@@ -14,12 +14,12 @@ def sample_files(files: Sequence[str | Path], columns: list[str], most: int) -> 
     """About so many rows as an Arrow table, from one row group a file; None where all are few."""
     parquet = need("pyarrow.parquet", extra="cli")
     opened = [parquet.ParquetFile(name) for name in files[:: max(1, len(files) // MOST_FILES)]]
-    some = [own for own in opened if own.metadata.num_rows]
-    if sum(own.metadata.num_rows for own in some) <= most:
+    some = [file for file in opened if file.metadata.num_rows]
+    if sum(file.metadata.num_rows for file in some) <= most:
         return None
     each = -(-most // len(some))
     batches = [
-        next(own.iter_batches(each, row_groups=[i * 7919 % own.num_row_groups], columns=columns))
-        for i, own in enumerate(some)
+        next(file.iter_batches(each, row_groups=[i * 7919 % file.num_row_groups], columns=columns))
+        for i, file in enumerate(some)
     ]
     return need("pyarrow", extra="cli").Table.from_batches(batches)

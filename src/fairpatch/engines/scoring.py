@@ -11,7 +11,7 @@ from typing import Any
 
 from fairpatch._extras import need
 from fairpatch.base import BaseModel, Estimator
-from fairpatch.patch.whole import whole_file
+from fairpatch.files.atomic import whole_file
 
 BATCH = 65_536
 

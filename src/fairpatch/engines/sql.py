@@ -4,9 +4,9 @@ from typing import Any, Literal, get_args
 
 from fairpatch._extras import need
 from fairpatch.engines.dialects import BY_DUCKDB, in_dialect
+from fairpatch.identity.compare import figures, with_verdict
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply
-from fairpatch.patch.compare import figures, with_verdict
 from fairpatch.patch.expressions import MANY
 
 Dialect = Literal[
@@ -16,7 +16,7 @@ Dialect = Literal[
 DIALECTS: tuple[str, ...] = get_args(Dialect)
 NAN = "treat_nan_as_null"
 TOO_MANY = (
-    "a column of this patch has too many levels with weights of their own to be written as SQL "
+    "a column of this patch has too many categories with weights of their own to be written as SQL "
     "(about 50 can): keep it from the patch, learn a card, or apply it in an engine"
 )
 NUMBER = "float32"
@@ -57,17 +57,17 @@ def check_sql(
     """The query that belongs to it: one row that says whether the table is like that of the fit.
 
     ``verdict`` is "alike", "notice" or "refuse"; the figures beside it are those of
-    ``fairpatch.patch.compare``.
+    ``fairpatch.identity.compare``.
     """
     if patch.fingerprint is None:
         raise ValueError("this patch has no fingerprint: it was learned by an older fairpatch")
-    found = figures(patch.fingerprint, unbound(patch, score, table), score)
-    return as_text(with_verdict(patch.fingerprint, found), dialect)
+    query = figures(patch.fingerprint, unbound(patch, score, table), score)
+    return as_text(with_verdict(patch.fingerprint, query), dialect)
 
 
 def unbound(patch: Patch, score: str, table: str, keep: tuple[str, ...] = ()) -> Any:
     """A table of which only the names and types of columns are known."""
-    listed = [len(c.levels) for concept in patch.concepts for c in concept.categories]
+    listed = [len(c.categories) for concept in patch.concepts for c in concept.categories]
     if max(listed, default=0) > MANY:
         raise ValueError(TOO_MANY)
     types: dict[str, str] = dict.fromkeys(keep, "string")
@@ -115,19 +115,21 @@ def column_type(patch: Patch, column: Any) -> str:
     """What a column of the patch is called by Ibis."""
     if column.kind == "number":
         return NUMBER
-    levels = [
-        entry.level
+    categories = [
+        entry.category
         for concept in patch.concepts
         for category in concept.categories
         if category.column == column.name
-        for entry in category.levels
+        for entry in category.categories
     ]
-    if not levels and patch.fingerprint is not None:  # only a gap counts
-        levels = [v for c in patch.fingerprint.columns if c.column == column.name for v in c.levels]
-    if levels and all(isinstance(level, bool) for level in levels):
+    if not categories and patch.fingerprint is not None:  # only a gap counts
+        categories = [
+            v for c in patch.fingerprint.columns if c.column == column.name for v in c.categories
+        ]
+    if categories and all(isinstance(category, bool) for category in categories):
         return "boolean"
-    if levels and all(isinstance(level, int) for level in levels):
+    if categories and all(isinstance(category, int) for category in categories):
         return "int64"
-    if levels and all(isinstance(level, int | float) for level in levels):
+    if categories and all(isinstance(category, int | float) for category in categories):
         return "float64"
     return "string"

@@ -52,13 +52,14 @@ def function(patch: Patch, score: str, name: str, dialect: str) -> str:
     body = _expression(patch, score, dialect)
     for sign in ("$$", "$fairpatch$"):
         if sign in body and sign in FUNCTION[dialect]:
-            raise ValueError(f"a name or level has {sign!r} in it: deploy a view, --to view")
+            raise ValueError(f"a name or category has {sign!r} in it: deploy a view, --to view")
     given = [(c.name, column_type(patch, c)) for c in patch.columns] + [(score, "float64")]
     return FUNCTION[dialect].format(
         name=quoted(name, dialect),
-        names=", ".join(quoted(own, dialect, dotted=False) for own, _ in given),
+        names=", ".join(quoted(given_name, dialect, dotted=False) for given_name, _ in given),
         typed=", ".join(
-            f"{quoted(own, dialect, dotted=False)} {_kind(kind, dialect)}" for own, kind in given
+            f"{quoted(given_name, dialect, dotted=False)} {_kind(kind, dialect)}"
+            for given_name, kind in given
         ),
         body=body,
     )
@@ -68,16 +69,16 @@ def quoted(name: str, dialect: str, *, dotted: bool = True) -> str:
     """A name in the dialect's quotes; of a qualified one each part."""
     exp = need("sqlglot", extra="sql").exp
     parts = name.split(".") if dotted else [name]
-    own = BY_DUCKDB.get(dialect, dialect)
-    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect=own) for part in parts)
+    written_as = BY_DUCKDB.get(dialect, dialect)
+    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect=written_as) for part in parts)
 
 
 def _expression(patch: Patch, score: str, dialect: str) -> str:
     """The decision as one expression of the arguments."""
     nw, sqlglot = need("narwhals", extra="sql"), need("sqlglot", extra="sql")
     people = nw.from_native(unbound(patch, score, "people"))
-    own = typed(patch, people.collect_schema())
-    text = as_text(people.select(d=decision_expr(own, score)).to_native(), dialect)
+    typed_patch = typed(patch, people.collect_schema())
+    text = as_text(people.select(d=decision_expr(typed_patch, score)).to_native(), dialect)
     as_read = BY_DUCKDB.get(dialect, dialect)
     tree = sqlglot.parse_one(text, dialect=as_read).selects[0].unalias()
     for column in [*tree.find_all(sqlglot.exp.Column)]:

@@ -76,27 +76,27 @@ def _lightgbm(model: Any) -> Trees:
     dump = model.booster_.dump_model()
     if dump["objective"] != "binary sigmoid:1" or dump["average_output"]:
         raise ValueError(f"LightGBM's objective {dump['objective']!r} does not give log-odds")
-    found = Trees(base=0.0, strict=False)
+    trees = Trees(base=0.0, strict=False)
     for i, info in enumerate(dump["tree_info"]):
         numbers = iter(range(2 * info["num_leaves"]))
-        _lightgbm_node(found, i, info["tree_structure"], numbers)
-    return found
+        _lightgbm_node(trees, i, info["tree_structure"], numbers)
+    return trees
 
 
-def _lightgbm_node(found: Trees, tree: int, entry: dict[str, Any], numbers: Iterator[int]) -> int:
-    own = next(numbers)
+def _lightgbm_node(trees: Trees, tree: int, entry: dict[str, Any], numbers: Iterator[int]) -> int:
+    number = next(numbers)
     if "leaf_value" in entry:
-        found.leaf(tree, own, entry["leaf_value"])
-        return own
+        trees.leaf(tree, number, entry["leaf_value"])
+        return number
     if entry["decision_type"] != "<=" or entry["missing_type"] == "Zero":
         raise ValueError("LightGBM's splits by category, and zeros as gaps, are not supported")
-    at = len(found.tree)  # a node stands before its children: onnxruntime starts at the first
+    at = len(trees.tree)  # a node stands before its children: onnxruntime starts at the first
     # Without gaps in training, LightGBM takes a gap for a zero.
     gap = entry["default_left"] if entry["missing_type"] == "NaN" else entry["threshold"] >= 0
-    found.split(tree, own, entry["split_feature"], entry["threshold"], (0, 0), missing_left=gap)
-    found.left[at] = _lightgbm_node(found, tree, entry["left_child"], numbers)
-    found.right[at] = _lightgbm_node(found, tree, entry["right_child"], numbers)
-    return own
+    trees.split(tree, number, entry["split_feature"], entry["threshold"], (0, 0), missing_left=gap)
+    trees.left[at] = _lightgbm_node(trees, tree, entry["left_child"], numbers)
+    trees.right[at] = _lightgbm_node(trees, tree, entry["right_child"], numbers)
+    return number
 
 
 def _xgboost(model: Any) -> Trees:
@@ -106,7 +106,7 @@ def _xgboost(model: Any) -> Trees:
     if learner["gradient_booster"]["name"] != "gbtree":
         raise ValueError("of XGBoost only booster='gbtree' is supported")
     p = float(learner["learner_model_param"]["base_score"].strip("[]"))
-    found = Trees(base=float(np.log(p / (1 - p))), strict=True, single=True)
+    trees = Trees(base=float(np.log(p / (1 - p))), strict=True, single=True)
     for i, tree in enumerate(learner["gradient_booster"]["model"]["trees"]):
         if any(tree["split_type"]):
             raise ValueError("XGBoost's splits by category are not supported")
@@ -115,28 +115,28 @@ def _xgboost(model: Any) -> Trees:
             zip(tree["left_children"], tree["right_children"], strict=True)
         ):
             if left < 0:
-                found.leaf(i, k, float(values[k]))
+                trees.leaf(i, k, float(values[k]))
             else:
                 gap = bool(tree["default_left"][k])
-                found.split(
+                trees.split(
                     i, k, tree["split_indices"][k], float(values[k]), (left, right),
                     missing_left=gap,
                 )  # fmt: skip
-    return found
+    return trees
 
 
 def _histogram(model: Any) -> Trees:
-    found = Trees(base=float(np.ravel(model._baseline_prediction)[0]), strict=False)
+    trees = Trees(base=float(np.ravel(model._baseline_prediction)[0]), strict=False)
     for i, (predictor,) in enumerate(model._predictors):
         for k, node in enumerate(predictor.nodes):
             if node["is_leaf"]:
-                found.leaf(i, k, float(node["value"]))
+                trees.leaf(i, k, float(node["value"]))
             elif node["is_categorical"]:
                 raise ValueError("splits by category are not supported")
             else:
-                found.split(
+                trees.split(
                     i, k, int(node["feature_idx"]), float(node["num_threshold"]),
                     (int(node["left"]), int(node["right"])),
                     missing_left=bool(node["missing_go_to_left"]),
                 )  # fmt: skip
-    return found
+    return trees

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
 from fairpatch.explain.change_tree import ChangeTree, Leaf
+from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.changes import Changes, changes_by_group
-from fairpatch.measure.counts import UNKNOWN, Counts
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.rates import changed_rate, selection_rate, share
 
 
@@ -54,6 +55,21 @@ def change_audit(
     """Compare f's decisions with those ``after`` it, by the groups of one sensitive feature.
 
     Places are found on some of the rows where there are very many: ``places_on``.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows that f has scored.
+    after : array of bool
+        Decisions of the patched model.
+    feature : str
+        A sensitive feature.
+    places_on : array of int, optional
+        Rows on which regions are looked for.
+
+    Returns
+    -------
+    ChangeAudit
     """
     before = rows.f > 0
     counts = Counts.from_arrays(
@@ -78,19 +94,19 @@ def change_audit(
 
 def swap_set(counts: Counts) -> tuple[Swap, ...]:
     """Who comes in, who goes out and who stays, with their outcome rates."""
-    table = counts.n.sum(0)  # (y, f, g)
+    table = counts.along("label", "before", "after")
     names = {
         (0, 1): "promoted",
         (1, 0): "demoted",
         (1, 1): "left approved",
         (0, 0): "left denied",
     }
-    found = []
+    moves = []
     for (f, g), what in names.items():
         people, ones = int(table[:, f, g].sum()), int(table[1, f, g])
         labelled = people - int(table[UNKNOWN, f, g])
-        found.append(Swap(what, people, share(ones, labelled, "nobody")))
-    return tuple(found)
+        moves.append(Swap(what, people, share(ones, labelled, "nobody")))
+    return tuple(moves)
 
 
 def neglected(

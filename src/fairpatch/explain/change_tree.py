@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairpatch._arrays import Bools
 from fairpatch.explain.conditions import Condition, ReadableFeatures
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,25 @@ def f1_by_depth(
     changed_test: Bools,
     depths: Sequence[int] = (1, 2, 3, 4, 5, 6),
 ) -> dict[int, float]:
-    """F1 on other rows of trees that grow deeper."""
+    """F1 on other rows of trees that grow deeper.
+
+    Parameters
+    ----------
+    X : frame or array
+        Rows to grow the trees on.
+    changed : array of bool
+        Which of them change.
+    X_test : frame or array
+        Other rows.
+    changed_test : array of bool
+        Which of those change.
+    depths : sequence of int
+        Depths to try.
+
+    Returns
+    -------
+    dict of depth to float
+    """
     return {
         depth: ChangeTree.fit(X, changed, max_depth=depth).f1(X_test, changed_test)
         for depth in depths
@@ -93,21 +111,21 @@ def _leaves(
     """Every leaf with the conditions on the way to it, repeated ones on a column drawn together."""
     tree = model.tree_
     where = model.apply(features.matrix)
-    found: list[Leaf] = []
+    leaves: list[Leaf] = []
 
     def visit(node: int, path: list[Condition]) -> None:
         if tree.children_left[node] < 0:
             here = where == node
             count = int(changed[here].sum())
             says = bool(model.classes_[tree.value[node][0].argmax()])
-            found.append(Leaf(_tightest(path), int(here.sum()), count, says))
+            leaves.append(Leaf(_tightest(path), int(here.sum()), count, says))
             return
         feature, cut = int(tree.feature[node]), float(tree.threshold[node])
         visit(tree.children_left[node], [*path, features.condition(feature, cut, above=False)])
         visit(tree.children_right[node], [*path, features.condition(feature, cut, above=True)])
 
     visit(0, [])
-    return sorted(found, key=lambda leaf: -leaf.changed)
+    return sorted(leaves, key=lambda leaf: -leaf.changed)
 
 
 def _tightest(path: list[Condition]) -> tuple[Condition, ...]:

@@ -9,7 +9,7 @@ from fairpatch._arrays import Bools, Floats
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.lines import lines_of
-from fairpatch.patch.parts import CategoryWeight, Concept, RangesWeight
+from fairpatch.patch.parts import CategoricalWeight, Concept, RangesWeight
 from fairpatch.patch.terms import activation, by_column
 
 
@@ -21,7 +21,7 @@ class Ingredient:
     effect: float
     """How much one standard deviation of it moves the ratio."""
     towards_change: str
-    """Which values push towards a change: low, high, or the levels that do most."""
+    """Which values push towards a change: low, high, or the categories that do most."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,33 @@ class ConceptView:
 def concepts(
     patch: Patch, X: Any, changed: Bools, f_logit: Floats | None = None
 ) -> list[ConceptView]:
-    """Describe every concept on some rows, of which ``changed`` change."""
+    """Describe every concept on some rows, of which ``changed`` change.
+
+    Parameters
+    ----------
+    patch : Patch
+        The patch.
+    X : frame or array
+        Rows with the patch's columns.
+    changed : array of bool
+        Which rows change.
+    f_logit : array, optional
+        Log-odds of the base model, which a card needs.
+
+    Returns
+    -------
+    list of ConceptView
+        One for each concept.
+    """
     pushes = push(patch, X, f_logit)
     driver = pushes[:, changed].argmin(0) if changed.any() and len(pushes) else np.empty(0, int)
-    found = []
+    views = []
     for j, concept in enumerate(patch.concepts):
         ingredients = _ingredients(patch, j, X)
         named = concept.name if not concept.name.startswith("concept ") else _name(ingredients)
         share = float(np.mean(driver == j)) if len(driver) else 0.0
-        found.append(ConceptView(concept.name, named, concept.weight, ingredients, share))
-    return found
+        views.append(ConceptView(concept.name, named, concept.weight, ingredients, share))
+    return views
 
 
 def push(patch: Patch, X: Any, f_logit: Floats | None = None) -> Floats:
@@ -74,33 +91,35 @@ def _ingredients(patch: Patch, j: int, X: Any) -> tuple[Ingredient, ...]:
     if patch.card is None:
         each, sign = patch.strength * concept.weight, 1.0
     else:
-        each, sign = patch.strength * concept.weight / patch.card.price, -1.0
-    said = {
+        each, sign = patch.strength * concept.weight / patch.card.points_needed, -1.0
+    towards = {
         **{n.column: _side(sign * each * n.coefficient) for n in concept.numbers},
         **{c.column: _pushing(c, sign * each) for c in concept.categories},
         **{r.column: _ranges(concept, r, patch) for r in concept.ranges},
     }
-    found = [Ingredient(name, float(abs(each) * parts[name].std()), said[name]) for name in said]
-    return tuple(sorted(found, key=lambda i: -i.effect))
+    ingredients = [
+        Ingredient(name, float(abs(each) * parts[name].std()), towards[name]) for name in towards
+    ]
+    return tuple(sorted(ingredients, key=lambda i: -i.effect))
 
 
 def _side(slope: float) -> str:
     return "missing" if not slope else "low" if slope > 0 else "high"
 
 
-def _pushing(category: CategoryWeight, weight: float) -> str:
-    worst = sorted(category.levels, key=lambda entry: weight * entry.weight)
-    levels = [str(e.level) for e in worst if weight * e.weight < 0][:2]
+def _pushing(category: CategoricalWeight, weight: float) -> str:
+    worst = sorted(category.categories, key=lambda entry: weight * entry.weight)
+    categories = [str(e.category) for e in worst if weight * e.weight < 0][:2]
     if weight * category.missing < 0:
-        levels.append("missing")
-    return ", ".join(levels) or "levels that are not listed"
+        categories.append("missing")
+    return ", ".join(categories) or "categories that are not listed"
 
 
 def _ranges(concept: Concept, part: RangesWeight, patch: Patch) -> str:
     """Where the points are, in the words of the card."""
     columns = {column.name: column for column in patch.columns}
-    own = concept.model_copy(update={"numbers": (), "categories": (), "ranges": (part,)})
-    lines = [line for line in lines_of(own, columns) if line.points > 0]
+    alone = concept.model_copy(update={"numbers": (), "categories": (), "ranges": (part,)})
+    lines = [line for line in lines_of(alone, columns) if line.points > 0]
     return ", ".join(line.where for line in lines) or "outside of the ranges listed"
 
 

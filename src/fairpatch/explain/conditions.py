@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.values import Value, factorize
 from fairpatch.patch.columns import Columns
 
@@ -27,8 +27,8 @@ class Condition:
         column = next(c for c in held.described() if c.name == self.column)
         values = held.values(column)
         if self.kind in ("is", "is not"):
-            found, code = factorize(values)
-            same = np.array([v == self.value for v in found] or [False])[code]
+            categories, code = factorize(values)
+            same = np.array([v == self.value for v in categories] or [False])[code]
             return np.asarray(same == (self.kind == "is"))
         filled = _filled(values)
         limit = float(self.value)  # type: ignore[arg-type]
@@ -42,10 +42,10 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class ReadableFeatures:
-    """Features of raw columns for a tree: a number as it is, a category's levels as 0 and 1."""
+    """Features of raw columns for a tree: a number as it is, a category's categories as 0 and 1."""
 
     names: list[tuple[str, Value]]
-    """Column and level; the level of a number is None."""
+    """Column and category; the category of a number is None."""
     matrix: Floats
 
     @classmethod
@@ -62,11 +62,11 @@ class ReadableFeatures:
                 names.append((column.name, None))
                 features.append(_filled(values))
                 continue
-            found, code = factorize(values)
+            categories, code = factorize(values)
             size = Counter(code.tolist())
-            for i, level in enumerate(found):
-                if size[i] >= MIN_PEOPLE and level is not None:
-                    names.append((column.name, level))
+            for i, category in enumerate(categories):
+                if size[i] >= MIN_PEOPLE and category is not None:
+                    names.append((column.name, category))
                     features.append((code == i).astype(float))
         if not features:  # nothing to ask about: a tree is then one leaf, everybody
             return cls([("nothing", None)], np.zeros((held.rows, 1)))
@@ -77,23 +77,23 @@ class ReadableFeatures:
         held = Columns.of(X)
         columns = {c.name: c for c in held.described()}
         features = []
-        for name, level in self.names:
+        for name, category in self.names:
             if name not in columns:
                 features.append(np.zeros(held.rows))
                 continue
             values = held.values(columns[name])
-            if level is None:
+            if category is None:
                 features.append(_filled(values))
             else:
-                found, code = factorize(values)
-                features.append(np.array([float(v == level) for v in found] or [0.0])[code])
+                categories, code = factorize(values)
+                features.append(np.array([float(v == category) for v in categories] or [0.0])[code])
         return np.column_stack(features)
 
     def condition(self, feature: int, cut: float, *, above: bool) -> Condition:
         """A tree's split in words."""
-        column, level = self.names[feature]
-        if level is not None:
-            return Condition(column, "is" if above else "is not", level)
+        column, category = self.names[feature]
+        if category is not None:
+            return Condition(column, "is" if above else "is not", category)
         values = self.matrix[:, feature]
         if (values == np.rint(values)).all():  # between whole numbers: say the lower one
             cut = np.floor(cut)

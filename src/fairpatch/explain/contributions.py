@@ -16,7 +16,7 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import merge
 from fairpatch.patch.terms import by_column
 
-SURENESS, EVERYBODY = "how sure f is", "everybody"
+CONFIDENCE_POINTS, EVERYBODY = "how sure f is", "everybody"
 """What a card adds beside its columns."""
 
 
@@ -41,26 +41,42 @@ def contributions(
 
     On a card nobody is compared with an average person: a line's points count as they are, and how
     sure f is stands beside them, from f's log-odds.
+
+    Parameters
+    ----------
+    patch : Patch
+        The patch.
+    X : frame or array
+        Rows with the patch's columns.
+    reference : frame or array, optional
+        Rows whose average is the zero; X where they are not given.
+    f_logit : array, optional
+        Log-odds of the base model, which a card needs.
+
+    Returns
+    -------
+    Contributions
+        What each column adds to the ratio, row by row.
     """
     whole = merge(patch.concepts, patch.offset)
     each, rest = patch.effect(f_logit)
     held = Columns.of(X)
-    own = {k: each * v for k, v in by_column(whole, patch.columns, held).items()}
+    by_name = {k: each * v for k, v in by_column(whole, patch.columns, held).items()}
     if patch.card is not None:  # as the card says it: slopes from their middle
-        own, constant = {}, patch.offset
+        by_name, constant = {}, patch.offset
         for concept in patch.concepts:
             constant += concept.weight * concept.intercept
             for name, values in by_column(concept, patch.columns, held).items():
-                own[name] = own.get(name, 0.0) + each * concept.weight * values
-        own |= {EVERYBODY: each * np.full(held.rows, constant)} if constant else {}
-        own |= {SURENESS: rest} if patch.card.sureness else {}
-        return Contributions(tuple(own), _table(own, held.rows), 0.0)
-    others = own
+                by_name[name] = by_name.get(name, 0.0) + each * concept.weight * values
+        by_name |= {EVERYBODY: each * np.full(held.rows, constant)} if constant else {}
+        by_name |= {CONFIDENCE_POINTS: rest} if patch.card.confidence_points else {}
+        return Contributions(tuple(by_name), _table(by_name, held.rows), 0.0)
+    others = by_name
     if reference is not None:
         there = by_column(whole, patch.columns, Columns.of(reference))
         others = {k: each * v for k, v in there.items()}
     means = {name: float(values.mean()) for name, values in others.items()}
-    moved = {name: values - means[name] for name, values in own.items()}
+    moved = {name: values - means[name] for name, values in by_name.items()}
     baseline = each * whole.intercept + sum(means.values())
     return Contributions(tuple(moved), _table(moved, held.rows), baseline)
 

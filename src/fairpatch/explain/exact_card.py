@@ -20,7 +20,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import selection_rate
 from fairpatch.patch import Patch
-from fairpatch.patch.model import sureness
+from fairpatch.patch.model import base_confidence
 from fairpatch.patch.terms import activation
 
 MOST_LINES, STEPS = 6, 4
@@ -44,7 +44,9 @@ class ExactCard:
 
 def exact_card(patch: Patch, rows: Rows, metric: Metric, limit: float) -> ExactCard | None:
     """The fewest promotions for a limit on rates of approval; None where that is not asked."""
-    if patch.card is None or metric.rates != (selection_rate,) or patch.direction == "demote_only":
+    if not patch.lines or patch.card is None or patch.direction == "demote_only":
+        return None
+    if metric.rates != (selection_rate,):
         return None
     strongest = sorted(patch.lines, key=lambda line: -abs(line.points))[:MOST_LINES]
     members = np.stack(
@@ -53,7 +55,7 @@ def exact_card(patch: Patch, rows: Rows, metric: Metric, limit: float) -> ExactC
             for line in strongest
         ]
     ).T
-    denied, steps = rows.f <= 0, _steps(sureness(rows.f, patch.decision.bar))
+    denied, steps = rows.f <= 0, _steps(base_confidence(rows.f, patch.decision.bar))
     pattern = np.column_stack([members, steps])[denied]
     cells, where = np.unique(pattern, axis=0, return_inverse=True)
     shares, base = [], []
@@ -65,8 +67,8 @@ def exact_card(patch: Patch, rows: Rows, metric: Metric, limit: float) -> ExactC
             shares.append((feature, inside / max(here.sum(), 1)))
             base.append(float(np.mean(rows.f[here] > 0)))
     people = np.bincount(where.ravel(), minlength=len(cells)).astype(float)
-    found = _solve(cells, people, shares, np.array(base), metric, limit)
-    return ExactCard(len(strongest), *found)
+    solution = _solve(cells, people, shares, np.array(base), metric, limit)
+    return ExactCard(len(strongest), *solution)
 
 
 def _steps(sure: Floats) -> Floats:
@@ -102,13 +104,13 @@ def _solve(
     rows.append(LinearConstraint(csr_array(np.array(pairs)), np.array(floors), np.inf))
     least = np.concatenate([np.zeros(n), np.full(lines, -HEAVIEST), [0.0, 1.0]])
     highest = np.concatenate([np.ones(n), np.full(lines + 2, HEAVIEST)])
-    found = milp(
+    solution = milp(
         np.concatenate([people, np.zeros(lines + 2)]),
         integrality=np.ones(n + lines + 2),
         bounds=Bounds(least, highest),
         constraints=rows,
         options={"node_limit": NODES},
     )
-    bound = getattr(found, "mip_dual_bound", None)
+    bound = getattr(solution, "mip_dual_bound", None)
     proved = 0 if bound is None or not np.isfinite(bound) else int(np.ceil(bound - 1e-6))
-    return None if found.x is None else round(float(found.fun)), max(proved, 0)
+    return None if solution.x is None else round(float(solution.fun)), max(proved, 0)

@@ -47,8 +47,8 @@ class _Number:
 
     def points(self, value: Value) -> float:
         x = np.array([np.nan if value is None else float(value)])
-        own = number_term(self.slope, x) + sum(ranges_term(r, x) for r in self.ranges)
-        return float(own[0])
+        term = number_term(self.slope, x) + sum(ranges_term(r, x) for r in self.ranges)
+        return float(term[0])
 
     def stops(self, x: float, lacking: float, each: float) -> Iterator[float]:
         """Values worth trying: those seen if few, else both sides of every edge and the slope's."""
@@ -78,7 +78,7 @@ class Moves:
     """What values each column may take, and how many points they have."""
 
     numbers: dict[str, _Number]
-    levels: dict[str, dict[Value, float]]
+    categories: dict[str, dict[Value, float]]
     other: dict[str, float]
     gap: dict[str, float]
     card: bool
@@ -102,15 +102,15 @@ class Moves:
                 float(np.nanstd(values)) or 1.0,
                 bool(np.all(distinct == np.rint(distinct))),
             )
-        levels: dict[str, dict[Value, float]] = {}
+        categories: dict[str, dict[Value, float]] = {}
         other, gap = {}, {}
         for category in merged.categories:
             seen = {plain(v) for v in held.values(columns[category.column])} - {None}
-            weights: dict[Value, float] = {e.level: e.weight for e in category.levels}
+            weights: dict[Value, float] = {e.category: e.weight for e in category.categories}
             name = category.column
-            levels[name] = {v: weights.get(v, category.other) for v in sorted(seen, key=str)}
+            categories[name] = {v: weights.get(v, category.other) for v in sorted(seen, key=str)}
             other[name], gap[name] = category.other, category.missing
-        return cls(numbers, levels, other, gap, patch.card is not None)
+        return cls(numbers, categories, other, gap, patch.card is not None)
 
     def smallest(self, here: dict[str, Value], ratio: float, each: float) -> tuple[Difference, ...]:
         """One column's smallest sufficient move; several where no single one will do.
@@ -119,10 +119,10 @@ class Moves:
         """
         lacking = MARGIN - ratio
         options = [
-            found
+            move
             for name in here
-            for found in self._moves(name, here[name], lacking, each)
-            if each * (found[2] - self._now(name, here[name])) >= lacking
+            for move in self._moves(name, here[name], lacking, each)
+            if each * (move[2] - self._now(name, here[name])) >= lacking
         ]
         inside = [o for o in options if o[1].within_range]
         if inside:
@@ -136,10 +136,10 @@ class Moves:
         self, name: str, value: Value, lacking: float, each: float
     ) -> Iterator[tuple[tuple[float, float, str], Difference, float]]:
         """Moves of one column: how large each is, what it says, and the points there."""
-        for level, points in self.levels.get(name, {}).items():
-            if level != value:
-                size = (1.0, each * points, str(level))  # of several the one that does least
-                yield size, Difference(name, value, level, within_range=True), points
+        for category, points in self.categories.get(name, {}).items():
+            if category != value:
+                size = (1.0, each * points, str(category))  # of several the one that does least
+                yield size, Difference(name, value, category, within_range=True), points
         if name in self.numbers:
             number = self.numbers[name]
             x = 0.0 if value is None else float(value)
@@ -157,7 +157,7 @@ class Moves:
         """Columns moved to their most helpful values, the strongest first, until it is enough."""
         gains = []
         for name, value in here.items():
-            stops: dict[Value, float] = dict(self.levels.get(name, {}))
+            stops: dict[Value, float] = dict(self.categories.get(name, {}))
             if name in self.numbers:
                 number = self.numbers[name]
                 tried = [*number.stops(number.low, lacking, each), number.low, number.high]
@@ -179,8 +179,8 @@ class Moves:
 
     def _now(self, name: str, value: Value) -> float:
         """The points of the value as it is."""
-        if name in self.levels:
-            here = self.levels[name].get(value, self.other[name])
+        if name in self.categories:
+            here = self.categories[name].get(value, self.other[name])
             return self.gap[name] if value is None else here
         return self.numbers[name].points(value)
 

@@ -26,11 +26,28 @@ class ProxyRisk:
 
 
 def proxy_risk(patch: Patch, X: Any, changed: Bools, *, sensitive_features: Any) -> list[ProxyRisk]:
-    """Every column of X, the points and the change, for each sensitive feature; strongest first."""
+    """Every column of X, the points and the change, for each sensitive feature; strongest first.
+
+    Parameters
+    ----------
+    patch : Patch
+        The patch.
+    X : frame or array
+        Rows with the patch's columns.
+    changed : array of bool
+        Which rows change.
+    sensitive_features : frame, series, dict or array
+        To be predicted.
+
+    Returns
+    -------
+    list of ProxyRisk
+        Strongest first.
+    """
     held = Columns.of(X)
     groups = Groups.of(sensitive_features).comparable()
     read = {column.name for column in patch.columns}
-    found = []
+    risks = []
     for feature in groups.features:
         group = groups.of_feature(feature)
         for what, score in (
@@ -38,15 +55,15 @@ def proxy_risk(patch: Patch, X: Any, changed: Bools, *, sensitive_features: Any)
             ("the points" if patch.card else "the ratio", patch.points(X)),
         ):
             auc = _auc(np.asarray(score, np.float64), group)
-            found.append(ProxyRisk(what, feature, auc, read_by_patch=False))
+            risks.append(ProxyRisk(what, feature, auc, read_by_patch=False))
         for column in held.described():
             values = held.values(column)
             if column.kind == "category":
                 auc = max(_category_auc(values, group == g) for g in range(group.max() + 1))
             else:
                 auc = _auc(np.asarray(values, np.float64), group)
-            found.append(ProxyRisk(column.name, feature, auc, column.name in read))
-    return sorted(found, key=lambda risk: -risk.auc)
+            risks.append(ProxyRisk(column.name, feature, auc, column.name in read))
+    return sorted(risks, key=lambda risk: -risk.auc)
 
 
 def _auc(score: Floats, group: Ints) -> float:
@@ -68,15 +85,15 @@ def _mann_whitney(score: Floats, inside: Bools) -> float:
 
 
 def _category_auc(values: Any, inside: Bools) -> float:
-    """AUC of P(group | level) estimated on other folds, so that rare levels do not look telling."""
+    """AUC of P(group | category), from other folds: rare categories must not look telling."""
     _, code = factorize(values)
     fold = np.random.default_rng(0).permutation(len(code)) % FOLDS
     score = np.empty(len(code))
-    levels = int(code.max(initial=0)) + 1
+    categories = int(code.max(initial=0)) + 1
     for k in range(FOLDS):
         rest = fold != k
-        ones = np.bincount(code[rest], inside[rest], levels)
-        people = np.bincount(code[rest], minlength=levels)
+        ones = np.bincount(code[rest], inside[rest], categories)
+        people = np.bincount(code[rest], minlength=categories)
         rate = (ones + inside[rest].mean()) / (people + 1)
         score[fold == k] = rate[code[fold == k]]
     return max(0.5, _mann_whitney(score, inside))

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.explain.contributions import SURENESS, Contributions, contributions
+from fairpatch.explain.contributions import CONFIDENCE_POINTS, Contributions, contributions
 from fairpatch.explain.moves import Difference, Moves
 from fairpatch.measure.values import plain
 from fairpatch.patch import Patch
@@ -43,7 +43,7 @@ class Reason:
             pushed = [f"{c} ({v:+.2f})" for c, v in self.contributions if v < 0][:3]
         else:
             points = {c: v / self.each for c, v in self.contributions}
-            sure = -points.pop(SURENESS, 0.0)
+            sure = -points.pop(CONFIDENCE_POINTS, 0.0)
             price = -1 / self.each
             text += (
                 f"{_number(sum(points.values()))} points where {_number(price + sure)} change it"
@@ -64,6 +64,22 @@ def reasons(
     """A reason for every changed row of X, or for some of them.
 
     ``reference`` gives the average person, the ranges and the spreads; X itself where not given.
+
+    Parameters
+    ----------
+    model : PatchedModel
+        f with its patch.
+    X : frame or array
+        Rows as f takes them.
+    rows : sequence of int, optional
+        Numbers of rows; all that change by default.
+    reference : frame or array, optional
+        Rows for averages and ranges; X where they are not given.
+
+    Returns
+    -------
+    list of Reason
+        One for each changed row.
     """
     f, patch = model.logits(X), model.patch
     changed = patch.decide(X, f) != (f > 0)
@@ -73,20 +89,20 @@ def reasons(
     held = Columns.of(X)
     values = {c.name: held.values(c) for c in patch.columns}
     each = np.broadcast_to(patch.effect(f)[0], len(f))
-    said = _lines(patch, X, f > 0)
+    lines = _lines(patch, X, f > 0)
     return [
-        _reason(int(row), known, moves, values, f, float(each[row]), said[row]) for row in wanted
+        _reason(int(row), known, moves, values, f, float(each[row]), lines[row]) for row in wanted
     ]
 
 
 def _lines(patch: Patch, X: Any, approved: Bools) -> list[tuple[str, ...]]:
     """Everybody's lines that push towards a change of f's decision."""
-    found: list[list[str]] = [[] for _ in approved]
+    by_row: list[list[str]] = [[] for _ in approved]
     for line in reason_lines(patch) if patch.card is not None else ():
         points = activation(merge([line.part]), patch.columns, X)
         for row in np.flatnonzero(np.where(approved, points < 0, points > 0)):
-            found[row].append(line.takes if approved[row] else line.gives)
-    return [tuple(lines) for lines in found]
+            by_row[row].append(line.takes if approved[row] else line.gives)
+    return [tuple(lines) for lines in by_row]
 
 
 def with_difference(X: Any, row: int, differences: Sequence[Difference]) -> Any:
@@ -113,7 +129,7 @@ def _reason(
     each: float,
     lines: tuple[str, ...],
 ) -> Reason:
-    own = sorted(zip(known.columns, known.values[row], strict=True), key=lambda c: c[1])
+    parts = sorted(zip(known.columns, known.values[row], strict=True), key=lambda c: c[1])
     ratio = float(1 + known.baseline + known.values[row].sum())
     here = {name: plain(column[row]) for name, column in values.items()}
     return Reason(
@@ -121,7 +137,7 @@ def _reason(
         "demotion" if f[row] > 0 else "promotion",
         ratio,
         known.baseline,
-        tuple((name, float(value)) for name, value in own),
+        tuple((name, float(value)) for name, value in parts),
         moves.smallest(here, ratio, each),
         each if moves.card else None,
         lines,

@@ -41,8 +41,25 @@ def segments(
 
     The conditions are those of a small tree on the concept's own columns; P(change) is counted for
     the people who meet the conditions, not for those who made them.
+
+    Parameters
+    ----------
+    patch : Patch
+        The patch.
+    X : frame or array
+        Rows with the patch's columns.
+    changed : array of bool
+        Which rows change.
+    f_logit : array, optional
+        Log-odds of the base model, which a card needs.
+    max_depth : int
+        Conditions of a segment, at most.
+
+    Returns
+    -------
+    list of Segment
     """
-    found = []
+    segments_found = []
     for concept, pushed in zip(patch.concepts, push(patch, X, f_logit), strict=True):
         for towards in (True, False):
             strength = -pushed if towards else pushed
@@ -52,7 +69,7 @@ def segments(
             tree = ChangeTree.fit(X, active, max_depth=max_depth, columns=concept.columns)
             leaf = max(tree.leaves, key=lambda leaf: (leaf.says_changed, leaf.changed))
             inside = leaf.holds(X)
-            found.append(
+            segments_found.append(
                 Segment(
                     concept.name,
                     towards,
@@ -63,4 +80,4 @@ def segments(
                     share(changed[~inside].sum(), (~inside).sum(), "nobody is here"),
                 )
             )
-    return found
+    return segments_found

@@ -1,15 +1,11 @@
-"""Checks: what passed and what failed, in one form for every machine that reads verdicts."""
+"""Checks: every verdict of a command in one form, for whatever machine reads it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 from fairpatch.choose.certificate import Certificate
-
-Kind = Literal["pass", "unsure", "missed", "fail", "unlike"]
-CODES: dict[Kind, int] = {"pass": 0, "unsure": 5, "missed": 3, "fail": 4, "unlike": 6}
-"""Exit codes; the worst of a run's checks is the first of ``WORST`` that is there."""
-WORST: tuple[Kind, ...] = ("fail", "unlike", "missed", "unsure", "pass")
+from fairpatch.verdict import Verdict, worst
 
 
 @dataclass(frozen=True)
@@ -18,8 +14,7 @@ class Check:
 
     name: str
     about: str
-    word: str
-    kind: Kind
+    verdict: Verdict
     text: str
     limit: float | None = None
     value: float | None = None
@@ -29,24 +24,22 @@ class Check:
     @property
     def data(self) -> dict[str, Any]:
         """As plain data."""
-        return asdict(self)
+        return {**asdict(self), "verdict": str(self.verdict)}
 
 
-def worst(checks: Sequence[Check]) -> Kind:
-    """The worst of them."""
-    return next((kind for kind in WORST if any(c.kind == kind for c in checks)), "pass")
+def worst_of(checks: Sequence[Check]) -> Verdict:
+    """The worst verdict of some checks."""
+    return worst(check.verdict for check in checks)
 
 
 def checks_of(certificate: Certificate) -> tuple[Check, ...]:
-    """The verdicts of a certificate, with as much of their figures as may be told."""
-    kinds: dict[str, Kind] = {
-        "certified": "pass", "too few data": "unsure", "missed": "missed", "refuted": "fail"
-    }  # fmt: skip
+    """The results of a certificate, with as much of their figures as may be shown."""
     return tuple(
         Check(
-            name=v.requirement.name, about=v.feature, word=v.word, kind=kinds[v.word],
-            text=f"{v.requirement} ({v.feature}): {v.word}, {estimate}", limit=v.requirement.limit,
-            value=estimate.value, low=estimate.low, high=estimate.high,
+            name=result.requirement.name, about=result.feature, verdict=result.verdict,
+            text=f"{result.requirement} ({result.feature}): {result.verdict}, {estimate}",
+            limit=result.requirement.limit, value=estimate.value, low=estimate.low,
+            high=estimate.high,
         )
-        for v, (estimate, _) in zip(certificate.verdicts, certificate.shown, strict=True)
+        for result, (estimate, _) in zip(certificate.results, certificate.shown, strict=True)
     )  # fmt: skip

@@ -7,14 +7,13 @@ nobody's verdict rests on people who were looked at twice; a correction says tha
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
 from pydantic import ValidationError
 
 from fairpatch._hints import hint
+from fairpatch.files.append import append_line, lines_of
+from fairpatch.files.strict_json import loads_strictly
 from fairpatch.life.period import Period, kind_of
 from fairpatch.measure.counts import Counts
-from fairpatch.patch.appended import append_line, lines_of
-from fairpatch.patch.strict import loads_strictly
 
 ENOUGH = 200
 """People from whom on two tables do not agree by chance."""
@@ -76,17 +75,17 @@ def once(periods: Iterable[Period], patch: str, *, labelled: bool = False) -> li
 
     A correction takes the place of everything that was there of its period.
     """
-    found: dict[str, Period] = {}
+    latest: dict[str, Period] = {}
     for period in periods:
         if period.patch != patch or period.before:
             continue
-        known = period.period in found
+        known = period.period in latest
         if labelled and not period.labelled:
             if period.replaces:
-                found.pop(period.period, None)
+                latest.pop(period.period, None)
         elif not known or period.replaces:
-            found[period.period] = period
-    return list(found.values())
+            latest[period.period] = period
+    return list(latest.values())
 
 
 def before_first(periods: Iterable[Period], patch: str) -> Counts | None:
@@ -98,7 +97,7 @@ def _twins(one: Period, two: Period) -> bool:
     """Whether two periods have the very same counts by group and decision, and not by chance."""
     if one.groups != two.groups or sum(map(sum, one.n)) < ENOUGH:
         return False
-    a, b = (np.array(p.n).reshape(-1, 3, 4).sum(1) for p in (one, two))
+    a, b = (p.counts.along("group", "before", "after") for p in (one, two))
     return bool((a == b).all())
 
 

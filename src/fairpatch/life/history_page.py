@@ -1,4 +1,4 @@
-"""The history of a model's promises as a page: months, limits, intervals and events."""
+"""The history of a model's guarantees as a page: months, limits, intervals and events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ from fairpatch.choose.target import Target
 from fairpatch.life.history import History
 from fairpatch.life.ledger import Entry
 from fairpatch.life.period import Period
-from fairpatch.life.watch import CHANGED, Promise, Watch, watch
+from fairpatch.life.watch import CHANGED, Guarantee, Watch, watch
 from fairpatch.report.identity import About
 from fairpatch.report.page import render
+from fairpatch.verdict import Verdict
 
 WIDE, HIGH, LEFT, TOP, BOTTOM = 720, 230, 46, 14, 40
 EVENTS = {"applied": "in use", "refitted": "refitted", "retired": "retired"}
@@ -21,7 +22,7 @@ EVENTS = {"applied": "in use", "refitted": "refitted", "retired": "retired"}
 
 @dataclass(frozen=True)
 class Mark:
-    """One month of a promise, in the picture's coordinates."""
+    """One month of a guarantee, in the picture's coordinates."""
 
     x: float
     y: float | None
@@ -29,12 +30,12 @@ class Mark:
     """Of the month by itself, where it may be told."""
     band: tuple[float, float] | None
     """Of the interval that may be looked at every month."""
-    word: str
+    verdict: Verdict
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A promise over all months, one stretch for each patch."""
+    """A guarantee over all months, one stretch for each patch."""
 
     title: str
     limit: float
@@ -43,19 +44,19 @@ class Chart:
     ticks: list[tuple[float, str]]
     dates: list[tuple[float, str]]
     events: list[tuple[float, str]]
-    word: str
+    verdict: Verdict
     text: str
 
     @property
     def bands(self) -> list[str]:
         """The intervals as closed lines."""
-        found = []
+        polygons = []
         for marks in self.stretches:
             known = [m for m in marks if m.band is not None]
             up = [f"{m.x:.1f},{m.band[1]:.1f}" for m in known if m.band]
             down = [f"{m.x:.1f},{m.band[0]:.1f}" for m in reversed(known) if m.band]
-            found += [" ".join(up + down)] if len(known) > 1 else []
-        return found
+            polygons += [" ".join(up + down)] if len(known) > 1 else []
+        return polygons
 
 
 def history_page(
@@ -66,7 +67,7 @@ def history_page(
     watched: Watch | None = None,
     about: About | None = None,
 ) -> str:
-    """Every promise over all periods that the history has; small counts are not told."""
+    """Every guarantee over all periods that the history has; small counts are not told."""
     lines = list(history)
     shown = {(p.patch, p.period): p for p in lines if not p.before}
     if not shown:
@@ -78,7 +79,8 @@ def history_page(
     each = {p: known.get(p) or watch(lines, target, patch=p) for p in patches}
     now = watched or each[patches[-1]]
     charts = [
-        _chart(i, promise, each, periods, shown, entries) for i, promise in enumerate(now.promises)
+        _chart(i, guarantee, each, periods, shown, entries)
+        for i, guarantee in enumerate(now.guarantees)
     ]
     return render(
         "history.html",
@@ -96,21 +98,24 @@ def history_page(
 
 
 def _earlier(each: dict[str, Watch], now: Watch) -> list[dict[str, str]]:
-    """How the promises of patches stood that are not in use any more."""
-    found = []
-    for patch, own in each.items():
+    """How the guarantees of patches stood that are not in use any more."""
+    lines = []
+    for patch, watched in each.items():
         if patch == now.last.patch:
             continue
-        names = sorted(p.period for p in own.periods)
-        broken = [p for p in own.promises if p.word == "broken"]
-        text = "; ".join(f"{p.name} was {p}" for p in broken) or f"no promise broken ({own.word})"
-        found.append({"patch": patch, "from": names[0], "until": names[-1], "text": text})
-    return found
+        names = sorted(p.period for p in watched.periods)
+        failed = [p for p in watched.guarantees if p.verdict is Verdict.REFUTED]
+        text = (
+            "; ".join(f"{p.name} was {p}" for p in failed)
+            or f"no guarantee failed ({watched.verdict})"
+        )
+        lines.append({"patch": patch, "from": names[0], "until": names[-1], "text": text})
+    return lines
 
 
 def _chart(
     i: int,
-    now: Promise,
+    now: Guarantee,
     each: dict[str, Watch],
     periods: Sequence[str],
     shown: dict[tuple[str, str], Period],
@@ -118,14 +123,18 @@ def _chart(
 ) -> Chart:
     step = (WIDE - LEFT - 20) / max(len(periods) - 1, 1)
     place = {name: LEFT + 8 + k * step for k, name in enumerate(periods)}
-    own = {patch: found.promises[i] for patch, found in each.items() if i < len(found.promises)}
+    of_patch = {
+        patch: watched.guarantees[i]
+        for patch, watched in each.items()
+        if i < len(watched.guarantees)
+    }
     values = [now.requirement.limit]
-    for patch, promise in own.items():
-        for t, name in enumerate(promise.periods):
-            figure = _told(shown[patch, name], promise)
+    for patch, guarantee in of_patch.items():
+        for t, name in enumerate(guarantee.periods):
+            figure = _published(shown[patch, name], guarantee)
             values += [
                 x
-                for x in (figure.get("value"), _end(promise, t, 0), _end(promise, t, 1))
+                for x in (figure.get("value"), _end(guarantee, t, 0), _end(guarantee, t, 1))
                 if x is not None
             ]
     low, high = _scale(values, now.requirement.metric.highest)
@@ -136,11 +145,11 @@ def _chart(
 
     stretches = [
         sorted(
-            (_mark(promise, t, shown[patch, name], place[name], y)
-             for t, name in enumerate(promise.periods)),
+            (_mark(guarantee, t, shown[patch, name], place[name], y)
+             for t, name in enumerate(guarantee.periods)),
             key=lambda mark: mark.x,
         )
-        for patch, promise in own.items()
+        for patch, guarantee in of_patch.items()
     ]  # fmt: skip
     every = max(1, len(periods) // 8)
     return Chart(
@@ -151,18 +160,18 @@ def _chart(
         ticks=[(y(v), f"{v:.2f}") for v in np.linspace(low, high, 4)],
         dates=[(place[name], name) for name in periods[::every]],
         events=_events(entries, periods, place),
-        word=now.word,
-        text=_said(now),
+        verdict=now.verdict,
+        text=_text(now),
     )
 
 
-def _said(now: Promise) -> str:
+def _text(now: Guarantee) -> str:
     """The verdict in a sentence, beside its word."""
     if not now.periods:
         return "No labels have come yet."
     ends = now.ends
     who = "" if now.stands.pair is None else f" ({' against '.join(now.stands.pair)})"
-    since = f"Known since {now.broken_in}. " if now.word == "broken" else ""
+    since = "" if now.refuted_in is None else f"Known since {now.refuted_in}. "
     if ends is None:
         return (
             f"{since}{CHANGED[0].upper()}{CHANGED[1:]}{who}."
@@ -178,42 +187,42 @@ def _events(
     entries: Sequence[Entry], periods: Sequence[str], place: dict[str, float]
 ) -> list[tuple[float, str]]:
     """Where something began: the first period that is not before it."""
-    found: dict[float, str] = {}
+    events: dict[float, str] = {}
     for entry in entries:
         if entry.event not in EVENTS or (entry.event == "applied" and not entry.since):
             continue
         name = next((p for p in periods if p >= entry.day[: len(p)]), periods[-1])
-        known = found.get(place[name])
+        known = events.get(place[name])
         word = EVENTS[entry.event]
-        found[place[name]] = word if known is None or word in known else f"{known}, {word}"
-    return sorted(found.items())
+        events[place[name]] = word if known is None or word in known else f"{known}, {word}"
+    return sorted(events.items())
 
 
-def _mark(promise: Promise, t: int, period: Period, x: float, y: Any) -> Mark:
-    figure = _told(period, promise)
+def _mark(guarantee: Guarantee, t: int, period: Period, x: float, y: Any) -> Mark:
+    figure = _published(period, guarantee)
     value, low, high = (figure.get(name) for name in ("value", "low", "high"))
-    interval = promise.ends_at(t)
+    interval = guarantee.ends_at(t)
     return Mark(
         x=x,
         y=None if value is None else y(value),
         whisker=None if low is None or high is None else (y(low), y(high)),
         band=None if interval is None else (y(interval[0]), y(interval[1])),
-        word=promise.stands.word(t),
+        verdict=guarantee.stands.verdict(t),
     )
 
 
-def _told(period: Period, promise: Promise) -> dict[str, Any]:
+def _published(period: Period, guarantee: Guarantee) -> dict[str, Any]:
     """The month's own figure, as far as it may be told."""
-    if not promise.requirement.between_groups:
+    if not guarantee.requirement.between_groups:
         return dict(period.shown.get("changed", {}))
-    own = period.shown.get("metrics", {}).get(promise.feature, {})
-    return dict(own.get(promise.requirement.name, {}))
+    metrics = period.shown.get("metrics", {}).get(guarantee.feature, {})
+    return dict(metrics.get(guarantee.requirement.name, {}))
 
 
-def _end(promise: Promise, t: int, which: int) -> float | None:
+def _end(guarantee: Guarantee, t: int, which: int) -> float | None:
     """An end of the interval, once it says something."""
-    ends = promise.ends_at(t)
-    if ends is None or ends[which] in (0.0, promise.requirement.metric.highest):
+    ends = guarantee.ends_at(t)
+    if ends is None or ends[which] in (0.0, guarantee.requirement.metric.highest):
         return None
     return ends[which]
 
@@ -234,8 +243,8 @@ def _months(shown: dict[tuple[str, str], Period], now: Watch) -> list[dict[str, 
             "findings": period.findings,
             "patch": period.patch[:8],
             "corrected": period.replaces,
-            "promises": {
-                p.name: _told(period, p) for p in now.promises
+            "guarantees": {
+                p.name: _published(period, p) for p in now.guarantees
             },
         }
         for (_, name), period in rows

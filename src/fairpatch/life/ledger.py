@@ -18,10 +18,10 @@ from typing import Any, Literal, get_args
 from pydantic import Field, ValidationError
 
 from fairpatch._extras import need
-from fairpatch.patch.appended import append_line, lines_of
+from fairpatch.files.append import append_line, lines_of
+from fairpatch.files.atomic import write_whole
+from fairpatch.files.strict_json import loads_strictly
 from fairpatch.patch.parts import Part
-from fairpatch.patch.strict import loads_strictly
-from fairpatch.patch.whole import write_whole
 
 Event = Literal[
     "fitted", "reviewed", "signed", "applied", "certified", "monitored", "refitted", "retired"
@@ -124,8 +124,8 @@ class Ledger:
                 signature=None,
             )
             if key is not None:
-                own = {"signature": _sign(entry.unsigned_hash, key)}
-                entry = entry.model_copy(update=own)
+                signed = {"signature": _sign(entry.unsigned_hash, key)}
+                entry = entry.model_copy(update=signed)
             line = _line(entry)
             if Entry.model_validate(loads_strictly(line)) != entry:  # or it could never be read
                 raise ValueError("a fact of the entry is not what JSON gives back: give plain data")
@@ -145,20 +145,20 @@ class Ledger:
 
     def verify(self, *, head: str | None = None, key: Path | None = None) -> list[Entry]:
         """The same; and that a head noted elsewhere is there, and each entry signed by a key."""
-        found = self.entries()
-        if head is not None and head not in {e.hash for e in found}:
+        entries = self.entries()
+        if head is not None and head not in {e.hash for e in entries}:
             raise BrokenLedgerError(
                 f"{self.path} has no entry of hash {head[:16]}...: it was cut off or made anew"
             )
-        for entry in found:
+        for entry in entries:
             if key is not None and not _verified(entry, key):
                 raise BrokenLedgerError(
                     f"entry {entry.number} of {self.path} is not signed with the key of {key}"
                 )
-        return found
+        return entries
 
     def _checked(self, lines: Iterable[bytes], head: tuple[int, str] | None) -> list[Entry]:
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for number, line in enumerate(lines, start=1):
             try:
                 entry = Entry.model_validate(loads_strictly(line))
@@ -166,21 +166,21 @@ class Ledger:
                 raise self._broken(number, "cannot be read") from None
             if _line(entry) != line or entry.number != number:
                 raise self._broken(number, "is not as it was written")
-            if entry.after != (found[-1].hash if found else START):
+            if entry.after != (entries[-1].hash if entries else START):
                 raise self._broken(number, "does not follow the one before it")
-            found.append(entry)
+            entries.append(entry)
         # a writer may have been killed between an entry and its head: then it is behind
-        cut = len(found) > 1 if head is None else not self._reaches(found, *head)
+        cut = len(entries) > 1 if head is None else not self._reaches(entries, *head)
         if cut:
             raise BrokenLedgerError(
-                f"{self.path} has {len(found)} entries, its head says "
+                f"{self.path} has {len(entries)} entries, its head says "
                 f"{'nothing' if head is None else head[0]}: some are missing, or one was changed. "
                 "Take the ledger from a backup"
             )
-        return found
+        return entries
 
-    def _reaches(self, found: list[Entry], entries: int, sha256: str) -> bool:
-        return 1 <= entries <= len(found) and found[entries - 1].hash == sha256
+    def _reaches(self, known: list[Entry], entries: int, sha256: str) -> bool:
+        return 1 <= entries <= len(known) and known[entries - 1].hash == sha256
 
     def _read_head(self) -> tuple[int, str] | None:
         return _head_of(self._head) if self._head.exists() else None
@@ -194,17 +194,17 @@ class Ledger:
     def in_force(self, day: str) -> OnDay:
         """Which patch decided on a day: the one put in use last by then and not retired since."""
         _day(day)
-        found, all_ = None, self.entries()
+        patch, all_ = None, self.entries()
         for entry in sorted(all_, key=lambda e: (e.day, e.number)):
             if entry.day > day:
                 break
             if (
                 entry.event == "applied" and entry.since
             ):  # put in use; not one table that was scored
-                found = entry.patch
-            elif entry.event == "retired" and entry.patch == found:
-                found = None
-        return OnDay(day, found, tuple(e for e in all_ if e.patch == found))
+                patch = entry.patch
+            elif entry.event == "retired" and entry.patch == patch:
+                patch = None
+        return OnDay(day, patch, tuple(e for e in all_ if e.patch == patch))
 
     def changes_since_first(self) -> float | None:
         """About how large a share of decisions differs from the first validated model's, at most.
@@ -218,10 +218,10 @@ class Ledger:
         total, patch, seen = 0.0, used[-1] if used else None, set()
         while patch is not None and patch not in seen:
             seen.add(patch)
-            own = [e for e in entries if e.patch == patch]
-            born = next((e for e in own if e.event == "refitted"), None)
+            of_patch = [e for e in entries if e.patch == patch]
+            born = next((e for e in of_patch if e.event == "refitted"), None)
             name = "change_rate" if born is None else "churn"
-            known = [e.facts.get(name) for e in reversed(own)]
+            known = [e.facts.get(name) for e in reversed(of_patch)]
             step = next((x for x in known if isinstance(x, int | float)), None)
             if step is None:
                 return None

@@ -1,24 +1,23 @@
-"""Count a period where its people lie, note it in the history, and judge what was promised."""
+"""Count a period where its people lie, note it in the history, and judge every guarantee."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import numpy as np
-
 from fairpatch.choose.target import Target
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.reviewed import outcome, reviewed
+from fairpatch.floor import MIN_PEOPLE, too_few
+from fairpatch.identity.compare import Comparison, Finding, Severity
 from fairpatch.life.history import History
-from fairpatch.life.period import Found, Period, period_name
+from fairpatch.life.period import NotedFinding, Period, period_name
 from fairpatch.life.watch import Watch, watch
-from fairpatch.measure.counts import UNKNOWN, Counts
+from fairpatch.measure.cells import UNKNOWN
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate
-from fairpatch.measure.reviewed import outcome, reviewed
 from fairpatch.measure.sampled import NotKnownError, evenly_known
-from fairpatch.patch.compare import Comparison, Finding, Word
 from fairpatch.patched import PatchedModel
 from fairpatch.report.identity import patch_hash
 
@@ -48,11 +47,17 @@ def monitor(
 
     Parameters
     ----------
-    X, y, sensitive_features : frame or table of an engine; labels and S, best as columns' names
-        Both may have gaps. Without y what needs labels waits: give the same period again when
-        they have come.
+    model : PatchedModel
+        f with its patch.
+    X : frame or table of an engine
+        The period's rows.
+    y : array or str, optional
+        Labels, or their column; may have gaps. Without them what needs labels waits: give the same
+        period again when they have come.
+    sensitive_features : frame, series, dict, array, or names of columns
+        May have gaps.
     target : Target
-        What was promised.
+        What is guaranteed.
     period : str
         2026-11; or a year, quarter, week or day.
     history : History
@@ -70,14 +75,19 @@ def monitor(
     compare_with : rows of X, optional
         Fewer rows to compare with those of the fit, where X is very large; without labels.
     show_small_counts : bool
-        Show figures behind which are fewer than ten people.
+        Suppress nothing; for authorised readers only.
+
+    Returns
+    -------
+    Watch
+        A verdict on every guarantee, over all periods.
     """
     period_name(period)
     counts = model.count(X, y, sensitive_features=sensitive_features, decided=decided)
     rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
-    found = model.compare(model.features(rows, labels_of, sensitive_features))
+    comparison = model.compare(model.features(rows, labels_of, sensitive_features))
     if decided is not None:
-        found += _own_decisions(model, rows, decided, sensitive_features)
+        comparison += _own_decisions(model, rows, decided, sensitive_features)
     about: dict[str, Any] = {
         "period": period,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -88,10 +98,10 @@ def monitor(
     if before is not None:
         history.append(Period.of(before, **about, before=True))
     findings = [
-        Found(word=f.word, what=f.what, figure=f.figure, value=f.value, text=f.text)
-        for f in found.findings
+        NotedFinding(severity=f.severity, what=f.what, figure=f.figure, value=f.value, text=f.text)
+        for f in comparison.findings
     ]
-    own = Period.of(
+    counted = Period.of(
         counts,
         **about,
         labels=labels,
@@ -100,43 +110,45 @@ def monitor(
         unprotected=show_small_counts,
         shown=shown(counts, target, show_small=show_small_counts),
     )
-    history.append(own)
-    return watch(history, target, patch=own.patch)
+    history.append(counted)
+    return watch(history, target, patch=counted.patch)
 
 
-def _new_groups(counts: Counts, earlier: Sequence[Period]) -> Iterator[Found]:
+def _new_groups(counts: Counts, earlier: Sequence[Period]) -> Iterator[NotedFinding]:
     """Groups of at least ten people that no earlier period has."""
     for feature in counts.features if earlier else ():
         known = {name for p in earlier for name in p.counts.by(feature).group_names}
-        own = counts.by(feature).known()
-        for name, size in zip(own.group_names, own.sizes, strict=True):
+        known_groups = counts.by(feature).known()
+        for name, size in zip(known_groups.group_names, known_groups.sizes, strict=True):
             if name not in known and size >= MIN_PEOPLE:
                 text = f"{name!r} is a group of {feature!r} that was not there before"
-                yield Found(word="notice", what=feature, figure="new_group", value=1, text=text)
+                yield NotedFinding(
+                    severity="notice", what=feature, figure="new_group", value=1, text=text
+                )
 
 
 def _own_decisions(model: PatchedModel, rows: Any, decided: str, sensitive: Any) -> Comparison:
     """Whether decisions that were made are this patch's."""
-    made, own = (
-        model.count(rows, sensitive_features=sensitive, decided=name).n.sum((0, 1))
+    made, expected = (
+        model.count(rows, sensitive_features=sensitive, decided=name).along("before", "after")
         for name in (decided, None)
     )
-    people = int(own.sum())
+    people = int(expected.sum())
     # by decisions before and after: who was decided otherwise is in another cell
-    apart = float(abs(made - own).sum()) / 2 / max(people, 1)
+    apart = float(abs(made - expected).sum()) / 2 / max(people, 1)
     if apart <= NOISE:
         return Comparison(people, ())
     few = too_few(apart * people)
     many = "some" if few else f"at least {apart:.1%}"
     text = f"{many} of the decisions in {decided!r} are not this patch's"
-    word: Word = "refuse" if apart > MUCH else "notice"
-    return Comparison(people, (Finding(word, "decision", "decision", apart, text),))
+    severity: Severity = "refuse" if apart > MUCH else "notice"
+    return Comparison(people, (Finding(severity, "decision", "decision", apart, text),))
 
 
 def shown(counts: Counts, target: Target, *, show_small: bool = False) -> dict[str, Any]:
     """A period's figures as they may be told: small counts are not, nor what tells them."""
     table = reviewed(counts, target.metrics, show_small=show_small)
-    known = counts.n.sum((0, 2, 3))
+    known = counts.along("label")
     nobody = sum(
         int(n) for group, n in zip(counts.groups, counts.sizes, strict=True) if None in group
     )
@@ -161,13 +173,12 @@ def shown(counts: Counts, target: Target, *, show_small: bool = False) -> dict[s
 
 def _metric(table: Protected, metric: Metric, feature: str, *, show_small: bool) -> Estimate:
     """As the verdict has it: of people who are known, whatever was decided, equally often."""
-    own = table.by(feature)
+    counts = table.by(feature)
     try:
-        even = evenly_known(own, with_label=metric.given_y)
+        even = evenly_known(counts, with_label=metric.given_y)
     except NotKnownError as error:
-        weighed = not np.array_equal(own.weight, own.n)
-        return table.metric(metric, feature) if weighed else Estimate.undefined(str(error))
-    if even == own.known():
+        return table.metric(metric, feature) if counts.weighted else Estimate.undefined(str(error))
+    if even == counts.known():
         return table.metric(metric, feature)
     return reviewed(even, [metric], show_small=show_small).metric(metric, feature)
 

@@ -8,32 +8,33 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from fairpatch._extras import need
-from fairpatch.life.checks import CODES, WORST, Check
-from fairpatch.patch.strict import without_marks
-from fairpatch.patch.whole import whole_file, write_whole
+from fairpatch.files.atomic import whole_file, write_whole
+from fairpatch.files.strict_json import without_marks
+from fairpatch.life.checks import Check
+from fairpatch.verdict import Verdict, exit_codes
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(checks: Sequence[Check], path: Path, *, suite: str) -> None:
-    """A test a check: what fails is a failure, what cannot be told yet is skipped."""
-    broken = [c for c in checks if c.kind in ("fail", "missed", "unlike")]
-    open_ones = [c for c in checks if c.kind == "unsure"]
+    """A test a check: what fails is a failure, what is inconclusive is skipped."""
+    failed = [c for c in checks if c.verdict.fails]
+    skipped = [c for c in checks if c.verdict is Verdict.INCONCLUSIVE]
     root = ET.Element(
         "testsuite",
         name=_xml(f"fairpatch {suite}"),
         tests=str(len(checks)),
-        failures=str(len(broken)),
-        skipped=str(len(open_ones)),
+        failures=str(len(failed)),
+        skipped=str(len(skipped)),
         errors="0",
     )
     for check in checks:
         case = ET.SubElement(
             root, "testcase", classname=_xml(f"fairpatch.{check.about}"), name=_xml(check.name)
         )
-        if check in broken:
-            ET.SubElement(case, "failure", message=_xml(check.text), type=check.kind)
-        elif check in open_ones:
+        if check in failed:
+            ET.SubElement(case, "failure", message=_xml(check.text), type=str(check.verdict))
+        elif check in skipped:
             ET.SubElement(case, "skipped", message=_xml(check.text))
     ET.indent(root)
     write_whole(path, ET.tostring(root, encoding="unicode", xml_declaration=True))
@@ -43,15 +44,12 @@ def metrics(checks: Sequence[Check], path: Path, *, period: str) -> None:
     """Gauges for the node exporter's textfile collector (a file that ends in .prom)."""
     client = need("prometheus_client", extra="monitor")
     registry = client.CollectorRegistry()
-    labels = ["promise", "about"]
-    verdict = client.Gauge(
-        "fairpatch_verdict", "0 holds, 3 missed, 4 broken, 5 not known yet, 6 another model",
-        labels, registry=registry,
-    )  # fmt: skip
+    labels = ["requirement", "about"]
+    verdict = client.Gauge("fairpatch_verdict", exit_codes(), labels, registry=registry)
     figures = {
         name: client.Gauge(f"fairpatch_{name}", text, labels, registry=registry)
         for name, text in (
-            ("limit", "what was promised"),
+            ("limit", "the limit of the target"),
             ("value", "what was measured"),
             ("low", "lower end of the interval"),
             ("high", "upper end of the interval"),
@@ -62,9 +60,9 @@ def metrics(checks: Sequence[Check], path: Path, *, period: str) -> None:
         "fairpatch_period_info", "the period judged last", ["period"], registry=registry
     )
     about.labels(period).set(1)
-    # of two with the same name the worse one is told, last
-    for check in sorted(checks, key=lambda c: -WORST.index(c.kind)):
-        verdict.labels(check.name, check.about).set(CODES[check.kind])
+    # of two with the same name the worse one counts, which is set last
+    for check in sorted(checks, key=lambda c: list(Verdict).index(c.verdict)):
+        verdict.labels(check.name, check.about).set(check.verdict.exit_code)
         for name, gauge in figures.items():
             number = getattr(check, name)
             if number is not None:
@@ -84,11 +82,11 @@ def json_lines(checks: Sequence[Check], path: Path, *, period: str) -> None:
 
 def annotations(checks: Sequence[Check]) -> list[str]:
     """Lines that GitHub and what follows it show beside a change."""
-    levels = {"fail": "error", "unlike": "error", "missed": "warning", "unsure": "notice"}
     return [
-        f"::{levels[c.kind]} title=fairpatch {_command(c.name, inside=True)}::{_command(c.text)}"
+        f"::{c.verdict.annotation} title=fairpatch {_command(c.name, inside=True)}::"
+        f"{_command(c.text)}"
         for c in checks
-        if c.kind in levels
+        if c.verdict.annotation is not None
     ]
 
 

@@ -3,13 +3,12 @@
 import re
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import AfterValidator, Field
 
+from fairpatch.identity.compare import Severity
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.sampled import KNOWN_OF_ALL
-from fairpatch.patch.compare import Word
-from fairpatch.patch.parts import Level, Part
+from fairpatch.patch.parts import Category, Part
 
 KINDS = {
     "year": "[0-9]{4}",
@@ -18,7 +17,6 @@ KINDS = {
     "week": "[0-9]{4}-W(0[1-9]|[1-4][0-9]|5[0-3])",
     "day": "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])",
 }
-CELLS = (3, 2, 2)
 
 
 def period_name(name: str) -> str:
@@ -36,10 +34,10 @@ def kind_of(name: str) -> str | None:
     return next((kind for kind, form in KINDS.items() if re.fullmatch(form, name)), None)
 
 
-class Found(Part):
+class NotedFinding(Part):
     """One thing that differs from the people and scores of the fit."""
 
-    word: Word
+    severity: Severity
     what: str
     figure: str
     value: float
@@ -55,16 +53,18 @@ class Period(Part):
     at: str = Field(description="when it was counted")
     patch: str = Field(description="SHA-256 of the patch that decided")
     features: tuple[str, ...]
-    groups: tuple[tuple[Level | None, ...], ...]
-    n: tuple[tuple[int, ...], ...] = Field(
-        description="people by group: label 0, 1, unknown; decision before; decision after"
+    groups: tuple[tuple[Category | None, ...], ...]
+    strata_features: tuple[str, ...] = ()
+    strata: tuple[tuple[Category | None, ...], ...] = ((),)
+    n: tuple[tuple[int | float, ...], ...] = Field(
+        description="people by group: stratum; label 0, 1, unknown; decision before; after"
     )
     weight: tuple[tuple[float, ...], ...] | None = None
     weight_sq: tuple[tuple[float, ...], ...] | None = None
     labels: Literal["all", "sample"] = Field(
         "all", description="whether labels come for everybody in time, or for a random sample"
     )
-    findings: tuple[Found, ...] = ()
+    findings: tuple[NotedFinding, ...] = ()
     before: bool = Field(
         False, description="whether these are earlier people, who tell what to look at"
     )
@@ -77,34 +77,16 @@ class Period(Part):
     @classmethod
     def of(cls, counts: Counts, **about: Any) -> "Period":
         """A period with these counts."""
-
-        def flat(table: Any) -> tuple[tuple[Any, ...], ...]:
-            return tuple(tuple(own.ravel().tolist()) for own in table)
-
-        weighted = not np.array_equal(counts.weight, counts.n)
-        return cls(
-            features=counts.features,
-            groups=counts.groups,
-            n=flat(counts.n),
-            weight=flat(counts.weight) if weighted else None,
-            weight_sq=flat(counts.weight_sq) if weighted else None,
-            **about,
-        )
+        return cls(**counts.to_dict(), **about)
 
     @property
     def counts(self) -> Counts:
         """The table."""
-        shape = (len(self.groups), *CELLS)
-        n = np.array(self.n, np.int64).reshape(shape)
-        weight, squares = (
-            n.astype(float) if own is None else np.array(own, float).reshape(shape)
-            for own in (self.weight, self.weight_sq)
-        )
-        return Counts(self.features, self.groups, n, weight, squares)
+        return Counts.from_dict(dict(self))
 
     @property
     def labelled(self) -> bool:
         """Whether what needs labels can be told: nearly all are there, or a sample's are."""
-        by_label = self.counts.n.sum((0, 2, 3))
+        by_label = self.counts.along("label")
         share = by_label[:2].sum() / max(by_label.sum(), 1)
         return bool(share >= KNOWN_OF_ALL or (self.labels == "sample" and share > 0))

@@ -1,7 +1,7 @@
 """A retrained model and its old patch: keep it, turn its price, or learn again near it.
 
 All three are judged on the same people, whom none of them has seen, each at a third of the error:
-what was promised, changes against the new f, and churn, the decisions that are not as until now.
+the target, changes against the new f, and churn, the decisions that differ from the previous ones.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fairpatch._arrays import Ints
+from fairpatch._table import Table
 from fairpatch.base import BaseModel
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import Fitted, with_fingerprint
@@ -18,25 +19,25 @@ from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.redial import redial
 from fairpatch.choose.target import Target
-from fairpatch.commod import Commod
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import FreshRows, count_rows
-from fairpatch.measure.estimate import FEW_BEHIND, Estimate
-from fairpatch.measure.floor import MIN_PEOPLE, too_few
+from fairpatch.disclose.reviewed import reviewed
+from fairpatch.floor import MIN_PEOPLE, too_few
+from fairpatch.front import FairPatch
+from fairpatch.identity.probe import with_probe
+from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.rates import changed_rate, share
-from fairpatch.measure.reviewed import reviewed
-from fairpatch.measure.show import Table
 from fairpatch.patch import Patch
-from fairpatch.patch.probe import with_probe
 from fairpatch.patched import PatchedModel
+from fairpatch.verdict import Verdict
 
 Way = Literal["keep", "turn", "learn"]
 WAYS: tuple[Way, ...] = ("keep", "turn", "learn")
-WORDS = {"keep": "the old patch as it is", "turn": "its price turned", "learn": "learned again"}
+WORDS = {"keep": "the old patch as it is", "turn": "at another strength", "learn": "learned again"}
 
 
 @dataclass(frozen=True, eq=False)
-class Option:
+class RefitOption:
     """One way to go on, and what it does on people whom it has not seen."""
 
     way: Way
@@ -60,14 +61,14 @@ class Option:
     @property
     def good(self) -> bool:
         """Whether it is certified within the budget."""
-        return self.within and self.certificate.word == "certified"
+        return self.within and self.certificate.verdict is Verdict.CERTIFIED
 
 
 @dataclass(frozen=True, eq=False)
 class Refit:
     """Every way that there is, and why others are none."""
 
-    options: dict[Way, Option]
+    options: dict[Way, RefitOption]
     not_possible: dict[Way, str]
     f_churn: Estimate
     """Decisions that the retraining itself changes, before any patch."""
@@ -82,7 +83,7 @@ class Refit:
     """What could be had on the new model."""
 
     @property
-    def recommended(self) -> Option | None:
+    def recommended(self) -> RefitOption | None:
         """The least that does: the first that is certified within the budget."""
         return next((o for way in WAYS if (o := self.options.get(way)) and o.good), None)
 
@@ -90,7 +91,7 @@ class Refit:
         rows = [
             [
                 f"{way}: {WORDS[way]}",
-                option.certificate.word,
+                option.certificate.verdict,
                 _percent(option.changes),
                 _percent(option.churn) + ("" if option.within else " (over the budget)"),
                 str(len(option.model.patch.lines)) if option.model.patch.card else "",
@@ -107,7 +108,7 @@ class Refit:
         )
         return Table(
             "The old patch and the new model",
-            ["way", "promise", "changes of the new model", "not as until now", "lines"],
+            ["way", "target", "changes of the new model", "differ from the previous", "lines"],
             rows,
             notes,
         ).text()
@@ -133,24 +134,31 @@ def refit(
     ----------
     old : PatchedModel
         The old f with its patch. Where it is a score column, X has it beside the new one.
-    estimator : the new f, as ``Commod`` takes it.
+    estimator : the new f, as ``FairPatch`` takes it.
     X, y, sensitive_features : people whom neither f was trained on, and from whom the old patch was
         not learned: of people whom it knows, its verdict says little.
     target : Target
-        What is promised; ``max_churn`` is the budget, ``price_per_churn`` what continuity is worth.
-    exclude : columns that the patch must not read.
-    options : as ``Commod`` takes them, such as ``card`` and ``categories``.
+        The target; ``max_churn`` is the budget, ``price_per_churn`` what continuity is worth.
+    exclude : columns that the patch must not use.
+    seed : int
+        Same seed, same patch.
+    options : as ``FairPatch`` takes them, such as ``learner`` and ``categories``.
+
+    Returns
+    -------
+    Refit
+        Every way there is, with its certificate, changes and churn.
     """
     decision = old.patch.decision
     # three ways are judged on the same people: each at a third of the error
-    target = target.but(confidence=1 - (1 - target.confidence) / len(WAYS))
-    g = Commod(
-        estimator, decision=decision, target=target, exclude=(*exclude, *old.score_columns),
+    target = target.replace(confidence=1 - (1 - target.confidence) / len(WAYS))
+    g = FairPatch(
+        estimator, target, decision=decision, exclude=(*exclude, *old.score_columns),
         random_state=seed, **options,
     )  # fmt: skip
     base = BaseModel(estimator, decision=decision)
     rows = PatchedModel(base, old.patch, old.classes).rows(X, y, sensitive_features)
-    rows = replace(rows, yesterday=old.decisions(rows.X))
+    rows = replace(rows, previous=old.decisions(rows.X))
     judged = rows.split_codes(g.splits, seed) == 2
     first, fresh = (rows.take(np.flatnonzero(part)) for part in (~judged, judged))
     fitted: Fitted | None = None
@@ -169,22 +177,20 @@ def refit(
     except (TargetNotReachedError, ValueError) as error:
         lost["turn"] = _why(error)
     try:
-        nearest = old if old.patch.card is not None else None
-        made["learn"] = g.fit(
-            X, y, sensitive_features=sensitive_features, yesterday=nearest
-        ).patched_
+        g.fit(X, y, sensitive_features=sensitive_features, previous=old)
+        made["learn"] = g.patched_
     except TargetNotReachedError as error:
         lost["learn"], frontier = _why(error), error.frontier
         if target.max_churn is not None:
             lost["learn"] = f"with a churn of at most {target.max_churn:g}, {lost['learn']}"
     else:
         fitted, frontier, judged_by["learn"] = g.fitted_, g.frontier_, g.certificate_
-    found: dict[Way, Option] = {}
-    past = _yesterday(fresh)
+    ways: dict[Way, RefitOption] = {}
+    past = _previous(fresh)
     for way, model in made.items():
         counts = count_rows(fresh, model.patch)
         decided = model.patch.decide(fresh.X, fresh.f).astype(np.int64)
-        found[way] = Option(
+        ways[way] = RefitOption(
             way,
             model,
             judged_by.get(way) or certify(counts, target),
@@ -195,16 +201,16 @@ def refit(
         )
     before = replace(old, patch=old.patch.with_strength(0.0)).decisions(fresh.X)
     moved = _differ(before, (fresh.f > 0).astype(np.int64))
-    return Refit(found, lost, moved, target, fresh, len(rows), fitted, frontier)
+    return Refit(ways, lost, moved, target, fresh, len(rows), fitted, frontier)
 
 
 def churn(rows: Rows, decided: Ints) -> Estimate:
-    """The share of people decided otherwise than yesterday, of whom that is known."""
-    return _differ(_yesterday(rows), decided)
+    """The share of people decided otherwise than previous, of whom that is known."""
+    return _differ(_previous(rows), decided)
 
 
-def _yesterday(rows: Rows) -> Ints:
-    return np.full(len(rows), -1) if rows.yesterday is None else rows.yesterday
+def _previous(rows: Rows) -> Ints:
+    return np.full(len(rows), -1) if rows.previous is None else rows.previous
 
 
 def _apart(past: Ints, decided: Ints) -> float | None:
@@ -220,7 +226,7 @@ def _differ(past: Ints, decided: Ints) -> Estimate:
         return Estimate.undefined("nobody's decision of yesterday is known")
     k = round(exact * n)
     if too_few(k) or too_few(n - k):
-        return Estimate(None, reason=FEW_BEHIND, within=_about(k, n))
+        return Estimate.withhold(_about(k, n))
     return share(k, n, "nobody")
 
 
@@ -230,10 +236,10 @@ def _about(k: int, n: int) -> tuple[float, float]:
     return (0.0, few) if k < MIN_PEOPLE else (1 - few, 1.0)
 
 
-def _percent(found: Estimate) -> str:
-    if found.within is not None:
-        return f"{found.within[0]:.1%} to {found.within[1]:.1%}"
-    return "not known" if found.value is None else f"{found.value:.1%}"
+def _percent(share_of: Estimate) -> str:
+    if share_of.within is not None:
+        return f"{share_of.within[0]:.1%} to {share_of.within[1]:.1%}"
+    return "not known" if share_of.value is None else f"{share_of.value:.1%}"
 
 
 def _why(error: Exception) -> str:

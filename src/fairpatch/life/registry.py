@@ -1,7 +1,7 @@
 """A patched model in MLflow's registry: aliases and tags as it uses them, the ledger as runs.
 
 MLflow gave up stages for aliases: *challenger* is the version that may come next, *champion* the
-one in use. What was promised, the verdict, and the patch's hash are tags of the version.
+one in use. The target, the verdict, and the patch's hash are tags of the version.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ def register(
     client = mlflow.MlflowClient()
     tags = {
         "fairpatch.patch_sha256": patch_hash(model.patch),
-        "fairpatch.promise": str(target),
+        "fairpatch.target": str(target),
         "fairpatch.certificate": verdict or "none",
     }
     for key, value in tags.items():
@@ -64,8 +64,8 @@ def log_ledger(ledger: Ledger, experiment: str) -> int:
     """Every entry that MLflow does not have yet as a run of an experiment; gives how many."""
     mlflow = need("mlflow", extra="mlflow")
     client = mlflow.MlflowClient()
-    found = client.get_experiment_by_name(experiment)
-    where = found.experiment_id if found else client.create_experiment(experiment)
+    existing = client.get_experiment_by_name(experiment)
+    where = existing.experiment_id if existing else client.create_experiment(experiment)
     known = {
         run.data.tags.get(ENTRY)
         for run in mlflow.search_runs([where], output_format="list", max_results=50_000)
@@ -83,6 +83,6 @@ def log_ledger(ledger: Ledger, experiment: str) -> int:
 
 
 def _tags(entry: Entry) -> dict[str, str]:
-    own = entry.model_dump(mode="json", include=EVENT_TAGS)
-    tags = {f"fairpatch.{key}": str(value) for key, value in own.items() if value is not None}
+    event = entry.model_dump(mode="json", include=EVENT_TAGS)
+    tags = {f"fairpatch.{key}": str(value) for key, value in event.items() if value is not None}
     return {**tags, ENTRY: entry.hash}

@@ -1,4 +1,4 @@
-"""What the periods so far say of every promise: from counts alone, and however often one looks."""
+"""What the periods so far say of every guarantee: from counts alone, however often one looks."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -7,25 +7,26 @@ from functools import cached_property
 
 import numpy as np
 
+from fairpatch._table import Table
 from fairpatch.choose.target import Requirement, Target
-from fairpatch.life.checks import Check, Kind
+from fairpatch.disclose.reviewed import outcome
+from fairpatch.life.checks import Check
 from fairpatch.life.history import History, before_first, once
-from fairpatch.life.period import Found, Period
+from fairpatch.life.period import Period
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.evidence import log_evidence
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.over_time import STANDINGS, OverTime, Standing, over_time
-from fairpatch.measure.reviewed import outcome
+from fairpatch.measure.over_time import OverTime, over_time
 from fairpatch.measure.sampled import NotKnownError, evenly_known
-from fairpatch.measure.show import Table
+from fairpatch.verdict import Verdict, worst
 
 CONFIDENCE, FINE, COARSE = 0.95, 0.01, 0.05
 CHANGED = "no one value explains all periods, something has changed"
-OPEN = "Open: neither shown to hold nor to be broken, by all periods together."
+INCONCLUSIVE = "Inconclusive: all periods together show neither that it holds nor that it does not."
 
 
 @dataclass(frozen=True, eq=False)
-class Promise:
+class Guarantee:
     """One requirement for one sensitive feature, over the periods in the order they came."""
 
     requirement: Requirement
@@ -38,27 +39,28 @@ class Promise:
     """Whether small counts are behind it, so that less of the interval may be told."""
 
     @property
-    def word(self) -> Standing:
+    def verdict(self) -> Verdict:
         """How it stands now."""
-        return self.stands.word()
+        return self.stands.verdict()
 
     @property
-    def broken_in(self) -> str | None:
-        """The period after which it was known to be broken."""
-        at = self.stands.broken_at
+    def refuted_in(self) -> str | None:
+        """The period after which it was shown not to hold."""
+        at = self.stands.refuted_at
         return None if at is None else self.periods[at]
 
     @property
     def name(self) -> str:
-        """What was promised, and of what."""
+        """What is guaranteed, and of what."""
         return f"{self.requirement} ({self.feature})"
 
     def __str__(self) -> str:
         if not self.periods:
-            return "open: no labels yet"
-        word = f"broken since {self.broken_in}" if self.word == "broken" else self.word
+            return f"{Verdict.INCONCLUSIVE}: no labels yet"
+        since = "" if self.refuted_in is None else f" since {self.refuted_in}"
         ends = self.ends_at(-1)
-        return word if ends is None else f"{word}; between {ends[0]:g} and {ends[1]:g}"
+        between = "" if ends is None else f"; between {ends[0]:g} and {ends[1]:g}"
+        return f"{self.verdict}{since}{between}"
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -82,76 +84,70 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class Watch:
-    """Every promise of a patch, and what else is watched."""
+    """Every guarantee of a patch, and what else is watched."""
 
     target: Target
     periods: tuple[Period, ...]
-    promises: tuple[Promise, ...]
+    guarantees: tuple[Guarantee, ...]
     latest: Period
     """What was counted last: a new period, or labels of an earlier one."""
     promoted: OverTime | None
     """Whether people whom the patch approves turn out at least as well as those still denied."""
 
     @property
-    def word(self) -> Standing:
-        """The worst of its promises."""
-        return max((p.word for p in self.promises), key=STANDINGS.index, default="open")
+    def verdict(self) -> Verdict:
+        """The worst of its guarantees."""
+        return worst((g.verdict for g in self.guarantees), default=Verdict.INCONCLUSIVE)
 
     @property
     def last(self) -> Period:
         """The period that came last."""
         return self.periods[-1]
 
-    @property
-    def unlike(self) -> tuple[Found, ...]:
-        """What of the last period looks like another model's."""
-        return tuple(f for f in self.latest.findings if f.word == "refuse")
-
     @cached_property
     def checks(self) -> tuple[Check, ...]:
         """Everything that passes or fails, for machines."""
-        kinds: dict[Standing, Kind] = {"holds": "pass", "open": "unsure", "broken": "fail"}
-        found = [
+        checks = [
             Check(
-                name=p.requirement.name, about=p.feature, word=p.word, kind=kinds[p.word],
+                name=p.requirement.name, about=p.feature, verdict=p.verdict,
                 text=f"{p.name}: {p}", limit=p.requirement.limit,
                 low=None if p.ends is None else p.ends[0],
                 high=None if p.ends is None else p.ends[1],
             )
-            for p in self.promises
+            for p in self.guarantees
         ]  # fmt: skip
         if self.promoted is not None:
-            word = self.promoted.word()
-            found.append(
-                Check(  # watched, but nobody promised it
-                    name="promoted_outcome", about="everybody", word=word,
-                    kind="pass" if word == "holds" else "unsure",
+            verdict = self.promoted.verdict()
+            checks.append(
+                Check(  # watched, but no part of the target
+                    name="promoted_outcome", about="everybody",
+                    verdict=min(verdict, Verdict.INCONCLUSIVE, key=list(Verdict).index),
                     text="people whom the patch approves turn out at least as well as those still "
-                    f"denied: {word}",
+                    f"denied: {verdict}",
                 )
             )  # fmt: skip
-        looks: dict[str, Kind] = {"refuse": "unlike", "notice": "unsure"}
-        found += [
-            Check(name=f.figure, about=f.what, word=f.word, kind=looks[f.word], text=f.text)
+        looks = {"refuse": Verdict.OTHER_MODEL, "notice": Verdict.INCONCLUSIVE}
+        checks += [
+            Check(name=f.figure, about=f.what, verdict=looks[f.severity], text=f.text)
             for f in self.latest.findings
         ]
-        return tuple(found)
+        return tuple(checks)
 
     def __str__(self) -> str:
-        rows = [[p.name, str(p), " / ".join(p.stands.pair or ())] for p in self.promises]
+        rows = [[p.name, str(p), " / ".join(p.stands.pair or ())] for p in self.guarantees]
         if self.promoted is not None:
-            words = {"holds": "yes", "open": "not known yet", "broken": "no"}
-            text = "the newly approved turn out well enough"
-            rows.append([text, words[self.promoted.word()], ""])
-        notes = [OPEN] if any(p.word == "open" for p in self.promises) else []
-        notes += [f"Take care, {self.latest.period}: {f.text}." for f in self.latest.findings]
-        notes += [f"{p.name}: {CHANGED}." for p in self.promises if p.changed]
-        notes += [f"{p.name}, {t}: {why}." for p in self.promises for t, why in p.refused.items()]
+            text = "the newly approved turn out at least as well as those still denied"
+            rows.append([text, str(self.promoted.verdict()), ""])
+        unclear = any(p.verdict is Verdict.INCONCLUSIVE for p in self.guarantees)
+        notes = [INCONCLUSIVE] if unclear else []
+        notes += [f"Warning, {self.latest.period}: {f.text}." for f in self.latest.findings]
+        notes += [f"{p.name}: {CHANGED}." for p in self.guarantees if p.changed]
+        notes += [f"{p.name}, {t}: {why}." for p in self.guarantees for t, why in p.refused.items()]
         periods = len({p.period for p in self.periods})
         many = "1 period" if periods == 1 else f"{periods} periods"
         return Table(
-            f"{many}, last {max(p.period for p in self.periods)}: {self.word}",
-            ["promise", f"stands (right with {self.target.confidence:.0%} for ever)", "groups"],
+            f"{many}, last {max(p.period for p in self.periods)}: {self.verdict}",
+            ["requirement", f"verdict ({self.target.confidence:.0%} over all periods)", "groups"],
             rows,
             notes,
         ).text()
@@ -165,26 +161,41 @@ def watch(
     *,
     patch: str,
 ) -> Watch:
-    """Judge every promise on the periods of a patch."""
-    own = list(history)
-    periods = once(own, patch)
+    """Judge every guarantee on the periods of a patch.
+
+    Parameters
+    ----------
+    history : History or iterable of Period
+        Counts of the periods so far.
+    target : Target
+        What is guaranteed.
+    patch : str
+        SHA-256 of the patch, as ``fairpatch.report.identity.patch_hash`` gives it.
+
+    Returns
+    -------
+    Watch
+        A verdict on every guarantee.
+    """
+    every = list(history)
+    periods = once(every, patch)
     if not periods:
         raise ValueError("there is no period of this patch yet: count one first")
-    features, before = periods[-1].features, before_first(own, patch)
-    latest = [p for p in own if p.patch == patch and not p.before][-1]
-    promises = [
-        _promise(own, patch, target, requirement, feature, before)
+    features, before = periods[-1].features, before_first(every, patch)
+    latest = [p for p in every if p.patch == patch and not p.before][-1]
+    guarantees = [
+        _guarantee(every, patch, target, requirement, feature, before)
         for requirement in target.requirements
         for feature in (features if requirement.between_groups else ("everybody",))
     ]
-    promoted = _promoted(once(own, patch, labelled=True))
-    return Watch(target, tuple(periods), tuple(promises), latest, promoted)
+    promoted = _promoted(once(every, patch, labelled=True))
+    return Watch(target, tuple(periods), tuple(guarantees), latest, promoted)
 
 
-def _promise(
+def _guarantee(
     history: Sequence[Period], patch: str, target: Target, requirement: Requirement,
     feature: str, before: Counts | None,
-) -> Promise:  # fmt: skip
+) -> Guarantee:  # fmt: skip
     metric = requirement.metric
     given_y = isinstance(metric, Metric) and metric.given_y
     periods = once(history, patch, labelled=given_y)
@@ -203,7 +214,7 @@ def _promise(
     stands = over_time(tables, metric, requirement.limit, confidence=target.confidence, before=past)
     small = not all(p.shown.get("whole", False) for p in periods)
     names = tuple(p.period for p in periods)
-    return Promise(requirement, feature, names, stands, refused, small)
+    return Guarantee(requirement, feature, names, stands, refused, small)
 
 
 def _table(counts: Counts, metric: object, feature: str, *, given_y: bool) -> Counts:
@@ -217,8 +228,8 @@ def _promoted(periods: Sequence[Period]) -> OverTime | None:
     k, n = (np.zeros((len(periods), 2)) for _ in range(2))
     for t, period in enumerate(periods):
         for r, who in enumerate(("promoted", "left denied")):
-            own, table = outcome(who), period.counts.n
-            k[t, r], n[t, r] = (table * own.hits).sum(), (table * own.among).sum()
+            rate, counts = outcome(who), period.counts
+            k[t, r], n[t, r] = (counts.in_cells(c).sum() for c in (rate.hits, rate.among))
     if not n.sum(0).all():
         return None
     a, b, nothing = np.array([-1.0, 1.0]), np.array(0.0), np.full(len(periods), np.nan)

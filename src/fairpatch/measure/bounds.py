@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.measure.counts import UNKNOWN, Counts
+from fairpatch.measure.cells import UNKNOWN, cells
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction, may_demote, may_promote
 
 Whole = NDArray[Any]
@@ -24,7 +25,7 @@ NODES = 2_000
 """Places that the integer program looks at, at most."""
 SOLVED, IMPOSSIBLE = 0, 2
 """Its status where that was enough; any other says that it gave up."""
-EVERYBODY: Bools = np.full((3, 2, 2), True)
+EVERYBODY: Bools = cells()
 """All cells (y, decision of f, decision of g)."""
 
 WIDEST = 100_000
@@ -91,18 +92,19 @@ def fewest_for_gaps(
     rate of each label. (The paper gives all flips to one gap; wrong once that gap is closed.)
     """
     counts = counts.known()
-    cells = list(product(range(len(counts.groups)), (0, 1)))
-    size = np.array([counts.n[g, y].sum() for g, y in cells], np.float64)
-    held = np.array([counts.n[g, y, 1].sum() for g, y in cells], np.float64)
+    cases = list(product(range(len(counts.groups)), (0, 1)))
+    table = counts.along("group", "label", "before")
+    size = np.array([table[g, y].sum() for g, y in cases], np.float64)
+    held = np.array([table[g, y, 1] for g, y in cases], np.float64)
     if not size.all():
         raise ValueError("a group has no people with this label, so the gap is undefined")
     # Beyond 10,000 people in a cell the solver's tolerance nears a person: count in lots, and
     # let lots be broken. The fewest is then rounded up, and at most a person a cell too small.
     lot = max(1.0, size.max() / 1e4)
-    size, held, k = size / lot, held / lot, len(cells)
+    size, held, k = size / lot, held / lot, len(cases)
     # variables: promotions (k), demotions (k), lowest rate of y = 0, 1, highest rate of y = 0, 1
     rows = np.zeros((2 * k + 1, 2 * k + 4))
-    for i, (_, y) in enumerate(cells):  # lowest * size <= positives <= highest * size
+    for i, (_, y) in enumerate(cases):  # lowest * size <= positives <= highest * size
         rows[[2 * i, 2 * i + 1], i] = 1
         rows[[2 * i, 2 * i + 1], k + i] = -1
         rows[2 * i, 2 * k + y] = -size[i]
@@ -133,7 +135,7 @@ def fewest_for_gaps(
     if first.x is None:
         return None
     fewest = float(first.x @ flips)
-    wrong = np.array([1 - 2 * y for _, y in cells])  # promoting y = 0, demoting y = 1
+    wrong = np.array([1 - 2 * y for _, y in cases])  # promoting y = 0, demoting y = 1
     second = solve(
         np.concatenate([wrong, -wrong, np.zeros(4)]),
         LinearConstraint(flips, 0, fewest + 1e-6),
@@ -165,8 +167,8 @@ def _sweep(
 ) -> Bound | None:
     """The cheapest way to bring every group's positives g into a band, most correct among those."""
     counts = everybody.known().among(among)
-    table = counts.n.sum(1)
-    n, g = table.sum((1, 2)).astype(object), table[:, 1].sum(1).astype(object)
+    table = counts.along("group", "before")
+    n, g = table.sum(1).astype(object), table[:, 1].astype(object)
     if not all(n):
         raise ValueError("a group has nobody to compare, so its rate is undefined")
     up, down = may_promote(direction), may_demote(direction)
@@ -188,7 +190,7 @@ def _sweep(
     if best is None:
         return None
     changes, correct, promote, demote = best
-    labelled = not counts.n[:, UNKNOWN].any()
+    labelled = not counts.along("label")[UNKNOWN]
     return Bound(
         changes,
         int(everybody.known().total),
@@ -235,13 +237,13 @@ def _rates(
     slack = 2 / float(n.min())
     start = max(lowest, _bisect(lambda c: cost(c) <= enough, centre, lowest)) - slack
     stop = min(highest, _bisect(lambda c: cost(c) <= enough, centre, highest)) + slack
-    found: set[Fraction] = set()
+    achievable: set[Fraction] = set()
     for size in map(int, n):
         first = max(0, int(np.floor(start * size)))
         last = min(size, int(np.ceil(stop * size)))
         step = max(1, (last - first) // WIDEST)
-        found |= {Fraction(k, size) for k in [*range(first, last + 1, step), last]}
-    return sorted(c for c in found if c > 0 or least == 0)
+        achievable |= {Fraction(k, size) for k in [*range(first, last + 1, step), last]}
+    return sorted(c for c in achievable if c > 0 or least == 0)
 
 
 def _edge(holds: Callable[[float], bool], *, up: bool) -> float:
@@ -262,7 +264,7 @@ def _bisect(holds: Callable[[float], bool], inside: float, outside: float) -> fl
 
 def _correct(counts: Counts, promote: Whole, demote: Whole) -> int:
     """Decisions that become correct less those that become wrong, the right people taken first."""
-    table = counts.n
-    missed, wrong = table[:, 1, 0].sum(1), table[:, 0, 1].sum(1)
+    table = counts.along("group", "label", "before")
+    missed, wrong = table[:, 1, 0], table[:, 0, 1]
     good = np.minimum(promote, missed) + np.minimum(demote, wrong)
     return int((2 * good - promote - demote).sum())

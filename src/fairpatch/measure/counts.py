@@ -1,46 +1,67 @@
-"""n[group, y, decision_f, decision_g]: the one table that every metric is computed from.
+"""The one table that every metric is computed from: how many people are where.
+
+    n[group, stratum, label, before, after]
 
 An array in memory fills it, and so does one GROUP BY in an engine over 10^10 rows; counts of parts
-add up to the counts of the whole (METHOD section 5).
+add up to the counts of the whole (METHOD section 5). Axes are named: ``along`` sums over those that
+are not asked for, ``in_cells`` counts a set of cells in each group. Nothing else knows the shape.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.measure.groups import Group, Groups, ordered
-from fairpatch.measure.values import Value, factorize, plain
+from fairpatch.measure.cells import CELLS
+from fairpatch.measure.counting import (
+    NO_STRATA,
+    OWN,
+    as_expr,
+    bit,
+    count_arrays,
+    group_by,
+    tables_of,
+)
+from fairpatch.measure.groups import Group, ordered
+from fairpatch.measure.values import Value, plain
 
-Cells = Floats
-
-UNKNOWN = 2
-"""Index of a missing label on the y axis: 0, 1, unknown."""
-
+Axis = Literal["group", "stratum", "label", "before", "after"]
+AXES: tuple[Axis, ...] = ("group", "stratum", "label", "before", "after")
+Sums = Literal["n", "weight", "weight_sq"]
 MOST_BITS = 60
 """Decisions that one whole number holds."""
-_OWN = "__fairpatch_"  # prefix of the columns we add to a table
+GIVEN, LABEL = f"{OWN}g", f"{OWN}y"
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
     """How many people of each group and label were decided how, by f and by g.
 
-    Groups are the cells of all sensitive features together; ``by`` sums them up to one feature or
-    to the intersection of some. A group value of ``None`` means that the feature is missing.
+    Groups are the combinations of all sensitive features together; ``by`` sums them up to one
+    feature or to the intersection of some. A value of ``None`` means that the feature is missing.
+    Strata, where there are any, are an axis of their own: people who are compared with each other.
 
     Attributes
     ----------
-    features : names of the sensitive features.
-    groups : one tuple of values a group, in the order of the first axis.
-    n : rows, of shape (groups, 3, 2, 2): label 0, 1 or unknown, decision of f, decision of g.
-    weight : sum of the sample weights, same shape (equal to ``n`` without weights).
-    weight_sq : sum of their squares, which gives the effective number of rows.
+    features : tuple of str
+        Names of the sensitive features.
+    groups : tuple of tuples
+        One tuple of values for each group, in the order of its axis.
+    n : array
+        Rows, by ``AXES``; whole numbers, unless people belong to groups in part.
+    weight : array
+        Sum of the sample weights, same shape (equal to ``n`` without weights).
+    weight_sq : array
+        Sum of their squares, which gives the effective number of rows.
+    strata_features : tuple of str
+        Names of the columns that make the strata; none by default.
+    strata : tuple of tuples
+        One tuple of values for each stratum, in the order of its axis.
 
     Examples
     --------
@@ -49,9 +70,12 @@ class Counts:
     ...     sensitive_features={"sex": ["m", "m", "f", "f"]})
     >>> counts.groups
     (('f',), ('m',))
-    >>> counts.n[0, 1]  # women with y = 1: f denies, g approves
-    array([[0, 1],
-           [0, 0]])
+    >>> counts.along("group", "before")  # women and men: declined, approved by f
+    array([[2, 0],
+           [0, 2]])
+    >>> from fairpatch.measure.cells import cells
+    >>> counts.in_cells(cells(before=0, after=1))  # newly approved
+    array([1, 0])
     >>> counts + counts == Counts.from_arrays(
     ...     decision=[1, 1, 0, 0] * 2, new_decision=[1, 1, 1, 0] * 2, y=[1, 0, 1, 0] * 2,
     ...     sensitive_features={"sex": ["m", "m", "f", "f"] * 2})
@@ -60,9 +84,11 @@ class Counts:
 
     features: tuple[str, ...]
     groups: tuple[Group, ...]
-    n: Ints
-    weight: Cells
-    weight_sq: Cells
+    n: NDArray[Any]
+    weight: Floats
+    weight_sq: Floats
+    strata_features: tuple[str, ...] = ()
+    strata: tuple[Group, ...] = NO_STRATA
 
     @classmethod
     def from_arrays(
@@ -73,36 +99,37 @@ class Counts:
         y: Any = None,
         new_decision: Any = None,
         sample_weight: Any = None,
+        strata: Any = None,
+        membership: Any = None,
     ) -> Self:
         """Count rows held in memory.
 
-        Decisions and labels are 0 / 1 or booleans; a label may be missing. Without ``new_decision``
-        g is f, the patch that changes nothing.
+        Parameters
+        ----------
+        decision : array
+            Decisions of f, 0 / 1 or booleans.
+        sensitive_features : frame, series, dict or array
+            One value a row and feature; gaps are fine.
+        y : array, optional
+            Labels, 0 / 1 or booleans; may have gaps.
+        new_decision : array, optional
+            Decisions of g; without them g is f, the patch that changes nothing.
+        sample_weight : array, optional
+            What each row weighs.
+        strata : frame, series, dict or array, optional
+            Whom to compare with each other, as the sensitive features are given.
+        membership : array, optional
+            How much of a person each row is, 0 to 1, where one is a row for each group that they
+            may belong to.
+
+        Returns
+        -------
+        Counts
         """
-        f = _decisions(decision, "decision")
-        g = f if new_decision is None else _decisions(new_decision, "new_decision")
-        labels = np.full(len(f), UNKNOWN) if y is None else _labels(y)
-        weight = np.ones(len(f)) if sample_weight is None else _weights(sample_weight)
-        parsed = Groups.of(sensitive_features)
-        for name, column in [
-            ("new_decision", g),
-            ("y", labels),
-            ("sample_weight", weight),
-            ("sensitive_features", parsed),
-        ]:
-            if len(column) != len(f):
-                raise ValueError(f"{name} has {len(column)} rows, decision has {len(f)}")
-        groups, code = parsed.joint
-        shape = (len(groups), 3, 2, 2)
-        cell = np.ravel_multi_index((code, labels, f, g), shape)
-
-        def total(values: Any) -> Any:
-            return np.bincount(cell, values, minlength=int(np.prod(shape))).reshape(shape)
-
-        n = total(None).astype(np.int64)
-        if sample_weight is None:
-            return cls(parsed.features, groups, n, n.astype(float), n.astype(float))
-        return cls(parsed.features, groups, n, total(weight), total(weight**2))
+        tables = count_arrays(
+            decision, new_decision, y, sensitive_features, strata, sample_weight, membership
+        )
+        return cls(*tables)
 
     @classmethod
     def from_frame(
@@ -114,18 +141,42 @@ class Counts:
         y: str | nw.Expr | None = None,
         new_decision: str | nw.Expr | None = None,
         sample_weight: str | None = None,
+        strata: Sequence[str] = (),
+        membership: str | None = None,
     ) -> Self:
         """Count a table where it lies, by one GROUP BY: only the counts leave the engine.
 
-        ``frame`` is anything narwhals reads: pandas, polars, pyarrow, a DuckDB relation, a PySpark
-        or Ibis table. Decisions are columns (0 / 1 or boolean) or narwhals expressions.
+        Parameters
+        ----------
+        frame : frame or table
+            Anything narwhals reads: pandas, polars, pyarrow, a DuckDB relation, a PySpark or Ibis
+            table.
+        decision : str or expression
+            Decisions of f, a column (0 / 1 or boolean) or a narwhals expression.
+        sensitive_features : str or sequence of str
+            Names of columns.
+        y : str or expression, optional
+            Labels, 0, 1 or missing.
+        new_decision : str or expression, optional
+            Decisions of g.
+        sample_weight : str, optional
+            Column of what each row weighs.
+        strata : sequence of str
+            Columns that say who is compared with whom.
+        membership : str, optional
+            Column of how much of a person each row is.
+
+        Returns
+        -------
+        Counts
         """
         features = tuple(
             [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
         )
         keys = {"f": decision, "g": new_decision, "y": y}
         given = {k: v for k, v in keys.items() if v is not None}
-        return cls._from_rows(features, _group_by(frame, features, given, sample_weight))
+        rows = group_by(frame, (*features, *strata), given, sample_weight, membership)
+        return cls(*tables_of(features, rows, tuple(strata)))
 
     @classmethod
     def from_frame_each(
@@ -147,70 +198,67 @@ class Counts:
         features = tuple(sensitive_features)
         if len(new_decisions) > MOST_BITS:
             parts = new_decisions[:MOST_BITS], new_decisions[MOST_BITS:]
-            own: dict[str, Any] = {
+            options: dict[str, Any] = {
                 "decision": decision, "sensitive_features": sensitive_features, "y": y,
                 "sample_weight": sample_weight, "label_of": label_of,
             }  # fmt: skip
-            return [c for p in parts for c in cls.from_frame_each(frame, new_decisions=p, **own)]
+            return [
+                c for p in parts for c in cls.from_frame_each(frame, new_decisions=p, **options)
+            ]
         # all decisions as the bits of one key: an engine groups by it faster than by each
-        bits = [_expr(g).cast(nw.Int64) * 2**i for i, g in enumerate(new_decisions)]
+        bits = [as_expr(g).cast(nw.Int64) * 2**i for i, g in enumerate(new_decisions)]
         key = reduce(lambda a, b: a + b, bits)
         given = {"f": decision, "g": key, **({} if y is None else {"y": y})}
-        rows = list(_group_by(frame, features, given, sample_weight))
+        rows = list(group_by(frame, features, given, sample_weight))
         if label_of is not None and y is not None:
-            rows = [{**row, f"{_OWN}y": label_of(plain(row[f"{_OWN}y"]))} for row in rows]
+            rows = [{**row, LABEL: label_of(plain(row[LABEL]))} for row in rows]
         return [
-            cls._from_rows(
-                features, ({**row, f"{_OWN}g": _bit(row[f"{_OWN}g"], i)} for row in rows)
-            )
+            cls(*tables_of(features, ({**row, GIVEN: bit(row[GIVEN], i)} for row in rows)))
             for i in range(len(bits))
         ]
 
-    @classmethod
-    def _from_rows(cls, features: tuple[str, ...], rows: Any) -> Self:
-        """Put the rows of the GROUP BY into the table."""
-        cells = [{name: plain(value) for name, value in row.items()} for row in rows]
-        in_group = [tuple(cell[name] for name in features) for cell in cells]
-        groups = ordered(set(in_group))
-        at = {group: i for i, group in enumerate(groups)}
-        shape = (len(groups), 3, 2, 2)
-        n, w, ww = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape)
-        nobody = sum(int(cell[f"{_OWN}n"] or 0) for cell in cells if cell[f"{_OWN}f"] is None)
-        for group, cell in zip(in_group, cells, strict=True):
-            rows_here = cell[f"{_OWN}n"]
-            f, y = cell[f"{_OWN}f"], cell.get(f"{_OWN}y")
-            g = cell.get(f"{_OWN}g", f)
-            for name, value in (("decision", f), ("new_decision", g)):
-                if value not in (0, 1):
-                    raise ValueError(
-                        f"{name} must be 0 or 1 in every row, but {nobody or rows_here} rows have "
-                        f"{value!r}. A missing score has no decision, nor has one that is no "
-                        "probability: drop or mend those rows first."
-                    )
-            if y not in (0, 1, None):
-                raise ValueError(_label_error(y))
-            index = (at[group], UNKNOWN if y is None else int(y), int(f or 0), int(g or 0))
-            n[index] += rows_here
-            w[index] += cell.get(f"{_OWN}w", rows_here)
-            ww[index] += cell.get(f"{_OWN}ww", rows_here)
-        return cls(features, groups, n, w, ww)
+    def along(self, *axes: Axis, of: Sums = "n") -> NDArray[Any]:
+        """The table summed over all axes but these, in this order.
+
+        ``of`` says what is summed: "n", "weight" or "weight_sq".
+        """
+        rest = tuple(i for i, axis in enumerate(AXES) if axis not in axes)
+        summed = getattr(self, of).sum(rest)
+        kept = [axis for axis in AXES if axis in axes]
+        return np.asarray(np.transpose(summed, [kept.index(axis) for axis in axes]))
+
+    def in_cells(self, mask: Bools, *, of: Sums = "n") -> NDArray[Any]:
+        """How many people of each group are in some cells (see ``cells``)."""
+        return np.asarray((getattr(self, of) * mask).sum((1, 2, 3, 4)))
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether rows weigh differently."""
+        return not np.array_equal(self.weight, self.n)
 
     def __add__(self, other: Self) -> Self:
         """Counts of two parts together."""
-        if self.features != other.features:
+        if (self.features, self.strata_features) != (other.features, other.strata_features):
             raise ValueError(
                 f"these counts are of different sensitive features: {self.features} "
                 f"and {other.features}"
             )
         groups = ordered({*self.groups, *other.groups})
-        at = {group: i for i, group in enumerate(groups)}
-        parts = []
-        for mine, theirs in zip(self._tables, other._tables, strict=True):
-            both = np.zeros((len(groups), 3, 2, 2), mine.dtype)
-            both[[at[g] for g in self.groups]] += mine
-            both[[at[g] for g in other.groups]] += theirs
-            parts.append(both)
-        return type(self)(self.features, groups, *parts)
+        strata = ordered({*self.strata, *other.strata})
+        both = [part._placed(groups, strata) for part in (self, other)]
+        tables = [a + b for a, b in zip(*both, strict=True)]
+        return replace(self, **_named(tables), groups=groups, strata=strata)
+
+    def _placed(self, groups: tuple[Group, ...], strata: tuple[Group, ...]) -> list[NDArray[Any]]:
+        """The tables with these groups and strata, of which there may be more."""
+        rows = [groups.index(g) for g in self.groups]
+        columns = [strata.index(z) for z in self.strata]
+        placed = []
+        for table in self._tables:
+            wider = np.zeros((len(groups), len(strata), *CELLS), table.dtype)
+            wider[np.ix_(rows, columns)] = table
+            placed.append(wider)
+        return placed
 
     def by(self, *features: str) -> Self:
         """The same people, counted by these sensitive features only."""
@@ -222,22 +270,33 @@ class Counts:
         groups = ordered(set(old))
         at = {group: i for i, group in enumerate(groups)}
         code = [at[group] for group in old]
-        parts = []
+        tables = []
         for table in self._tables:
-            summed = np.zeros((len(groups), 3, 2, 2), table.dtype)
+            summed = np.zeros((len(groups), *table.shape[1:]), table.dtype)
             np.add.at(summed, code, table)
-            parts.append(summed)
-        return type(self)(features, groups, *parts)
+            tables.append(summed)
+        return replace(self, features=features, groups=groups, **_named(tables))
 
     def where(self, keep: Sequence[bool] | Bools) -> Self:
         """Only the groups that are marked."""
         keep = np.asarray(keep, bool)
         groups = tuple(g for g, k in zip(self.groups, keep, strict=True) if k)
-        return type(self)(self.features, groups, *(table[keep] for table in self._tables))
+        return replace(self, groups=groups, **_named([table[keep] for table in self._tables]))
 
-    def among(self, cells: Bools) -> Self:
-        """Only the people in some cells (y, decision of f, decision of g) of every group."""
-        return type(self)(self.features, self.groups, *(table * cells for table in self._tables))
+    def in_stratum(self, stratum: Group) -> Self:
+        """Only the people of one stratum."""
+        k = self.strata.index(stratum)
+        tables = [table[:, [k]] for table in self._tables]
+        return replace(self, strata=(stratum,), **_named(tables))
+
+    def pooled(self) -> Self:
+        """All strata together."""
+        tables = [table.sum(1, keepdims=True) for table in self._tables]
+        return replace(self, strata_features=(), strata=NO_STRATA, **_named(tables))
+
+    def among(self, mask: Bools) -> Self:
+        """Only the people in some cells of every group."""
+        return replace(self, **_named([table * mask for table in self._tables]))
 
     def known(self) -> Self:
         """Only the groups in which no sensitive feature is missing."""
@@ -245,8 +304,47 @@ class Counts:
 
     def flip(self) -> Self:
         """Count outcome 0 instead of 1: labels and decisions change places."""
-        parts = [table[:, [1, 0, 2]][:, :, ::-1, ::-1] for table in self._tables]
-        return type(self)(self.features, self.groups, *parts)
+        tables = [table[:, :, [1, 0, 2]][..., ::-1, ::-1] for table in self._tables]
+        return replace(self, **_named(tables))
+
+    def renamed(self, groups: Sequence[Group]) -> Self:
+        """The same groups by other names, in the order of those."""
+        order = sorted(range(len(groups)), key=lambda i: [(v is None, str(v)) for v in groups[i]])
+        named = tuple(groups[i] for i in order)
+        return replace(self, groups=named, **_named([table[order] for table in self._tables]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data: one flat list of numbers for each group."""
+        tables = {"n": self.n}
+        if self.weighted:
+            tables |= {"weight": self.weight, "weight_sq": self.weight_sq}
+        return {
+            "features": self.features,
+            "groups": self.groups,
+            "strata_features": self.strata_features,
+            "strata": self.strata,
+            **{
+                name: tuple(tuple(row.ravel().tolist()) for row in table)
+                for name, table in tables.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Counts again of what ``to_dict`` gave."""
+        groups, strata = (
+            tuple(map(tuple, data.get(name) or default))
+            for name, default in (("groups", ()), ("strata", NO_STRATA))
+        )
+        shape = (len(groups), len(strata), *CELLS)
+        n = np.array(data["n"]).reshape(shape)
+        weight, squares = (
+            n.astype(float) if data.get(name) is None else np.array(data[name], float)
+            for name in ("weight", "weight_sq")
+        )
+        weight, squares = weight.reshape(shape), squares.reshape(shape)
+        by = tuple(data.get("strata_features") or ())
+        return cls(tuple(data["features"]), groups, n, weight, squares, by, strata)
 
     @property
     def group_names(self) -> tuple[str, ...]:
@@ -260,7 +358,7 @@ class Counts:
     @property
     def sizes(self) -> Ints:
         """Rows of each group."""
-        return np.asarray(self.n.sum((1, 2, 3)))
+        return self.along("group")
 
     def large(self, people: int) -> Self:
         """Only the groups of at least so many people."""
@@ -281,6 +379,7 @@ class Counts:
         return (
             self.features == other.features
             and self.groups == other.groups
+            and self.strata == other.strata
             and all(np.array_equal(a, b) for a, b in zip(self._tables, other._tables, strict=True))
         )
 
@@ -290,56 +389,6 @@ class Counts:
         return f"Counts({self.total:,} rows, {len(self.groups)} groups of {list(self.features)})"
 
 
-def _group_by(
-    frame: Any,
-    features: tuple[str, ...],
-    keys: dict[str, str | nw.Expr],
-    sample_weight: str | None = None,
-) -> Iterator[dict[str, Any]]:
-    """Rows of the GROUP BY, under names of our own."""
-    exprs = {f"{_OWN}{k}": _expr(v) for k, v in keys.items()}
-    sums = [nw.len().alias(f"{_OWN}n")]
-    table = nw.from_native(frame).lazy().with_columns(**exprs)
-    if sample_weight is not None:
-        w = nw.col(sample_weight).cast(nw.Float64)
-        table = table.with_columns(**{f"{_OWN}w": w, f"{_OWN}ww": w * w})
-        sums += [nw.col(f"{_OWN}w").sum(), nw.col(f"{_OWN}ww").sum()]
-    rows = table.group_by(*features, *exprs).agg(*sums).collect()
-    return iter(rows.iter_rows(named=True))
-
-
-def _bit(key: Any, i: int) -> int | None:
-    return None if key is None else int(key) >> i & 1
-
-
-def _expr(column: str | nw.Expr) -> nw.Expr:
-    return nw.col(column) if isinstance(column, str) else column
-
-
-def _decisions(values: Any, name: str) -> NDArray[np.int8]:
-    array = np.asarray(values)
-    if not np.isin(array, (0, 1)).all():
-        raise ValueError(f"{name} must be 0 or 1 (or boolean) in every row")
-    return array.astype(np.int8)
-
-
-def _labels(y: Any) -> NDArray[np.int8]:
-    values, code = factorize(np.asarray(y))
-    for value in values:
-        if value not in (0, 1, None):
-            raise ValueError(_label_error(value))
-    return np.array([UNKNOWN if v is None else int(v) for v in values], np.int8)[code]
-
-
-def _label_error(value: Value) -> str:
-    return (
-        f"y must be 0, 1 or missing, got {value!r}. "
-        "Say which label is the positive one, for instance y = (labels == 'yes')."
-    )
-
-
-def _weights(sample_weight: Any) -> Cells:
-    weight = np.asarray(sample_weight, float)
-    if not (np.isfinite(weight) & (weight >= 0)).all():
-        raise ValueError("sample_weight must be a finite number, at least 0, in every row")
-    return weight
+def _named(tables: Sequence[NDArray[Any]]) -> dict[str, Any]:
+    """Tables under the names of their fields."""
+    return dict(zip(("n", "weight", "weight_sq"), tables, strict=True))

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import ceil, floor
 from typing import Any
 
-FEW_BEHIND = "fewer than 10 people would be told by it"
+WITHHELD = "withheld to protect small groups"
 """Why a figure that exists is not given in full."""
 
 
@@ -39,7 +39,12 @@ class Estimate:
         if value == round(high, 2) and (0 < value < 1 or low == high):  # nobody is not few
             return cls(value)
         ends = floor(low * 100 + 1e-9) / 100, ceil(high * 100 - 1e-9) / 100
-        return cls(None, reason=FEW_BEHIND, within=ends)
+        return cls.withhold(ends)
+
+    @classmethod
+    def withhold(cls, within: tuple[float, float] | None = None) -> "Estimate":
+        """A value that exists, of which no more may be shown than what it lies between."""
+        return cls(None, reason=WITHHELD, within=within)
 
     @classmethod
     def undefined(cls, reason: str) -> "Estimate":
@@ -50,6 +55,11 @@ class Estimate:
     def defined(self) -> bool:
         """Whether there is a value."""
         return self.value is not None
+
+    @property
+    def withheld(self) -> bool:
+        """Whether there is a value that is not given in full."""
+        return self.reason == WITHHELD
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -67,7 +77,7 @@ class Estimate:
             at_least, at_most = self.within
             return {"value": None, "at_least": at_least, "at_most": at_most, "reason": self.reason}
         if self.value is None:
-            return {"value": None, "reason": self.reason}
+            return {"value": None, "reason": self.reason, "withheld": self.withheld}
         return {"value": self.value, "low": self.low, "high": self.high}
 
     @property
@@ -89,7 +99,7 @@ class Estimate:
         if self.within is not None:
             return f"{self.within[0]:.2f} to {self.within[1]:.2f}"
         if self.value is None:
-            return "not shown" if self.reason == FEW_BEHIND else f"undefined: {self.reason}"
+            return "not shown" if self.withheld else f"undefined: {self.reason}"
         if self.low is None or self.high is None:
             return f"{self.value:.2f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"

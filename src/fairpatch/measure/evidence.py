@@ -13,8 +13,8 @@ chances. This is the likelihood ratio of METHOD section 16 (Turner, Ly, Gruenwal
 q is the projection of the alternative q_i + s a_i q_i (1 - q_i) / n_i, so that there is nothing to
 search for.
 
-How far off a broken promise is, and since when, nobody knows: stakes for what shows in months down
-to what takes years, each beginning at every period, are averaged with weights that sum to 1.
+How far a failing guarantee is off, and since when, nobody knows: stakes for what shows in months
+down to what takes years, each beginning at every period, are averaged with weights that sum to 1.
 """
 
 import numpy as np
@@ -62,7 +62,7 @@ def log_evidence(
     past_k, past_n = _before(k, k0), _before(n, n0)
     shape = shape[:-1] if all_claims else shape
     running = np.full((*shape, len(STAKES)), -np.inf)
-    found = np.empty((*shape, periods))
+    evidence = np.empty((*shape, periods))
     for t in range(periods):
         with np.errstate(divide="ignore"):
             begun = np.log(FROM_THE_START if t == 0 else SINCE_LATER / (t * (t + 1)))
@@ -73,8 +73,8 @@ def log_evidence(
             bets = _least(bets, np.asarray(((n[..., t, :] > 0) | (a == 0)).all(-1)))
         running = np.logaddexp(running, begun) + bets
         yet = SINCE_LATER.sum() / (t + 1)  # of violations that are still to begin
-        found[..., t] = np.logaddexp(np.logaddexp.reduce(running, axis=-1), np.log(yet))
-    return found
+        evidence[..., t] = np.logaddexp(np.logaddexp.reduce(running, axis=-1), np.log(yet))
+    return evidence
 
 
 def _before(x: Floats, first: Floats | None) -> Floats:

@@ -56,11 +56,11 @@ class Groups:
         sizes = {len(column) for column in columns.values()}
         if len(sizes) > 1:
             raise ValueError(f"the sensitive features differ in their rows: {sorted(sizes)}")
-        found = [_ranked(*factorize(column)) for column in columns.values()]
+        ranked = [_ranked(*factorize(column)) for column in columns.values()]
         return cls(
             tuple(columns),
-            tuple(values for values, _ in found),
-            np.stack([code for _, code in found], 1).astype(np.int64),
+            tuple(values for values, _ in ranked),
+            np.stack([code for _, code in ranked], 1).astype(np.int64),
         )
 
     def __len__(self) -> int:
@@ -68,14 +68,14 @@ class Groups:
 
     def take(self, rows: NDArray[np.intp]) -> "Groups":
         """Some of the rows; a value that none of them has is no value any more."""
-        found = [
+        present = [
             _present(values, code)
             for values, code in zip(self.values, self.codes[rows].T, strict=True)
         ]
         return Groups(
             self.features,
-            tuple(values for values, _ in found),
-            np.stack([code for _, code in found], 1),
+            tuple(values for values, _ in present),
+            np.stack([code for _, code in present], 1),
         )
 
     def of_feature(self, feature: str) -> Ints:

@@ -29,7 +29,7 @@ def read_labels(
     ``expected`` are the base model's classes.
     """
     if y is None:
-        raise ValueError("Commod requires y to be passed, but the target y is None")
+        raise ValueError("fairpatch requires y to be passed, but the target y is None")
     y = column_or_1d(_array(y), warn=True)
     values, code = factorize(y)
     if y.dtype == object and None not in values:  # numbers or truths among objects
@@ -73,10 +73,10 @@ def labels_with_gaps(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) 
     array = np.asarray(_array(y), object)
     values, code = factorize(array)
     known = np.array([v is not None for v in values] or [False])[code]
-    found = np.full(len(array), None, object)
+    labels = np.full(len(array), None, object)
     if known.any():
-        found[known] = labels_of(array[known], classes, decision)
-    return found
+        labels[known] = labels_of(array[known], classes, decision)
+    return labels
 
 
 def known_label(value: Value, decision: Decision) -> int | None:
@@ -88,13 +88,13 @@ def known_label(value: Value, decision: Decision) -> int | None:
     if value is None or value == "":
         return None
     names = {text_of(plain(decision.negative)): 0, text_of(plain(decision.positive)): 1}
-    found = names.get(text_of(value))
-    if found is None:
+    label = names.get(text_of(value))
+    if label is None:
         raise ValueError(
             f"y has the value {value!r}; fit has seen {decision.negative!r} and "
             f"{decision.positive!r}. Give labels as in fit; one that has not come yet is missing"
         )
-    return found if decision.favourable else 1 - found
+    return label if decision.favourable else 1 - label
 
 
 def positive_labels(y: Any, decision: Decision) -> tuple[tuple[Value, Value], NDArray[Any]]:
@@ -102,8 +102,8 @@ def positive_labels(y: Any, decision: Decision) -> tuple[tuple[Value, Value], ND
     values, code = factorize(np.asarray(_array(y)))
     negative, positive = decision.classes_of([v for v in values if v is not None])
     known = {text_of(negative): 0, text_of(positive): 1}
-    found = [None if v is None else known[text_of(v)] for v in values]
-    return (negative, positive), np.array(found or [None], object)[code]
+    labels = [None if v is None else known[text_of(v)] for v in values]
+    return (negative, positive), np.array(labels or [None], object)[code]
 
 
 def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Value], nw.Expr]:
@@ -113,14 +113,14 @@ def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Val
     column = nw.col(y)
     if dtype in (nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum):
         column = column.cast(nw.String)
-    found = (
+    values_found = (
         frame.select(column.alias(y)).filter(~nw.col(y).is_null()).unique().head(MOST_LABELS)
         .collect()[y].to_list()
     )  # fmt: skip
-    values = sorted({plain(v) for v in found} - {None}, key=str)
+    values = sorted({plain(v) for v in values_found} - {None}, key=str)
     negative, positive = decision.classes_of(values)
-    own = next((v for v in found if plain(v) == positive), positive)
-    right = column == own if decision.favourable else column != own
+    positive_value = next((v for v in values_found if plain(v) == positive), positive)
+    right = column == positive_value if decision.favourable else column != positive_value
     known = ~column.is_null()
     if dtype.is_float():  # NaN is a gap too, and above all numbers in some engines
         known = known & (column <= LARGEST)
@@ -133,8 +133,8 @@ def _favourable(is_positive: Any, decision: Decision) -> Ints:
 
 def _array(y: Any) -> Any:
     """A series of any kind as an array."""
-    found = nw.from_native(y, allow_series=True, series_only=True, pass_through=True)
-    return found.to_numpy() if isinstance(found, nw.Series) else y
+    series = nw.from_native(y, allow_series=True, series_only=True, pass_through=True)
+    return series.to_numpy() if isinstance(series, nw.Series) else y
 
 
 def _check_expected(classes: NDArray[Any], decision: Decision, expected: Any) -> None:

@@ -14,21 +14,21 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch.floor import SMALL_GROUP, too_few
 from fairpatch.measure import intervals
 from fairpatch.measure.blind import fewest_blind
 from fairpatch.measure.bounds import Bound, fewest_for_gap, fewest_for_gaps, fewest_for_ratio
-from fairpatch.measure.changes import change_rate
-from fairpatch.measure.counts import Counts
-from fairpatch.measure.direction import Direction
-from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import MIN_PEOPLE, too_few
-from fairpatch.measure.judge import (
+from fairpatch.measure.certificate_tests import (
     Judgement,
     judge_ceiling,
     judge_gaps,
     judge_ratio,
     two_sided,
 )
+from fairpatch.measure.changes import change_rate
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.direction import Direction
+from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.rates import (
     Model,
     Rate,
@@ -131,11 +131,13 @@ class Metric:
         """
         counts = counts.known()
         each = 1 - (1 - confidence) / len(self.rates)
-        found = [self._compare(counts, rate(model), each, method) for rate in self.rates]
-        undefined = [estimate for estimate in found if estimate.value is None]
-        if undefined or len(found) == 1:
-            return (undefined or found)[0]
-        value, low, high = (sum(getattr(e, end) for e in found) for end in ("value", "low", "high"))
+        estimates = [self._compare(counts, rate(model), each, method) for rate in self.rates]
+        undefined = [estimate for estimate in estimates if estimate.value is None]
+        if undefined or len(estimates) == 1:
+            return (undefined or estimates)[0]
+        value, low, high = (
+            sum(getattr(e, end) for e in estimates) for end in ("value", "low", "high")
+        )
         return Estimate(value, low, high)
 
     def _compare(
@@ -149,9 +151,8 @@ class Metric:
             return Estimate.undefined("no group gets outcome 1, so the ratio is 0 / 0")
         limits = intervals.ratio if self.how == "ratio" else intervals.gap
         low, high = int((k / n).argmin()), int((k / n).argmax())
-        few = f"a group of fewer than {MIN_PEOPLE}"
         lowest, highest = (
-            few if too_few(counts.sizes[g]) else counts.group_names[g] for g in (low, high)
+            SMALL_GROUP if too_few(counts.sizes[g]) else counts.group_names[g] for g in (low, high)
         )
         return Estimate(
             float(self._apart((k / n)[None])[0]),
@@ -163,21 +164,23 @@ class Metric:
         """Its value at every step of a dial; NaN where it is undefined."""
         if len(steps.size) < 2:  # nobody to compare with
             return np.full(len(steps.changed), np.nan)
-        found = [self._apart(rate("g").along(steps.positive, steps.size)) for rate in self.rates]
-        return np.asarray(np.sum(found, axis=0))
+        distances = [
+            self._apart(rate("g").along(steps.positive, steps.size)) for rate in self.rates
+        ]
+        return np.asarray(np.sum(distances, axis=0))
 
     def error_along(self, steps: Steps) -> Floats:
         """The standard error of its value at every step, by the groups that are farthest apart."""
         variance = np.zeros(len(steps.changed))
         for rate in self.rates:
             p = rate("g").along(steps.positive, steps.size)
-            n = np.maximum(steps.size @ rate("g").among[:2, 0].any(1).astype(float), 1.0)
+            n = np.maximum(steps.size @ rate("g").labels.astype(float), 1.0)
             for end in (p.argmin(1), p.argmax(1)):
-                own = p[np.arange(len(p)), end]
-                scale = np.maximum(own, 1e-12) ** 2 if self.how == "ratio" else 1.0
-                variance += own * (1 - own) / n[end] / scale
-        found = np.sqrt(variance)
-        return np.asarray(found * self.along(steps) if self.how == "ratio" else found)
+                rate_there = p[np.arange(len(p)), end]
+                scale = np.maximum(rate_there, 1e-12) ** 2 if self.how == "ratio" else 1.0
+                variance += rate_there * (1 - rate_there) / n[end] / scale
+        error = np.sqrt(variance)
+        return np.asarray(error * self.along(steps) if self.how == "ratio" else error)
 
     def _apart(self, rates: Floats) -> Floats:
         """Of the groups' rates, (steps, groups): how far apart they are at each step."""

@@ -1,46 +1,42 @@
-"""A promise over months or years: whether it is kept, from one table of counts a period.
+"""A requirement over months or years: whether it holds, from one table of counts a period.
 
-    broken   the periods together cannot be explained by a promise that was kept in all of them
-    holds    they cannot be explained by one that was broken in each of them, and nothing of late
-             speaks against it; groups of fewer than ten in a period are left out of that
-    open     neither
+    shown not to hold   the periods cannot be explained by a requirement that held in all of them
+    certified           they cannot be explained by one that failed in each of them, and nothing of
+                        late speaks against it; groups below the floor are left out of that
+    inconclusive        neither
 
-Each is right with the confidence asked for over the whole life of the promise, whoever looks
-however often (``fairpatch.measure.evidence``). The interval after a period is all values of the
-metric that are not excluded in the same way.
+Each is right with the confidence asked for over all periods, whoever looks however often
+(``fairpatch.measure.evidence``). The interval after a period is all values of the metric that are
+not excluded in the same way.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations, product
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch.floor import MIN_PEOPLE, SMALL_GROUP, too_few
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.evidence import log_evidence
-from fairpatch.measure.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.metric import ChangedDecisions, Metric
 from fairpatch.measure.rates import changed_rate
+from fairpatch.verdict import Verdict
 
-Standing = Literal["holds", "open", "broken"]
-STANDINGS: tuple[Standing, ...] = get_args(Standing)
-"""From the best to the worst."""
 LATER = 0.05
 """The share of the error that is kept for groups who are not there at the start."""
 DOUBT = 2.0
-"""Evidence against a promise from which on it is not said to hold, whatever was before."""
+"""Evidence against a requirement from which on it is not certified, whatever was before."""
 MOST_CLAIMS = 2_000
-FEW = f"a group of fewer than {MIN_PEOPLE}"
 STEPS = 200
 """Values of a metric that are tried for its interval."""
 
 
 @dataclass(frozen=True, eq=False)
 class OverTime:
-    """How a promise stands after each period."""
+    """How a requirement stands after each period."""
 
     limit: float
     confidence: float
@@ -61,18 +57,20 @@ class OverTime:
         return float(-np.log(1 - self.confidence))
 
     @property
-    def broken_at(self) -> int | None:
-        """The first period after which it was known to be broken."""
+    def refuted_at(self) -> int | None:
+        """The first period after which it was shown not to hold."""
         over = np.flatnonzero(self.against >= self.enough)
         return int(over[0]) if len(over) else None
 
-    def word(self, period: int = -1) -> Standing:
-        """How it stood after a period; what is broken stays so."""
+    def verdict(self, period: int = -1) -> Verdict:
+        """The verdict after a period; what was shown not to hold stays so."""
         last = period % len(self.against) if len(self.against) else -1
-        if self.broken_at is not None and self.broken_at <= last:
-            return "broken"
+        if self.refuted_at is not None and self.refuted_at <= last:
+            return Verdict.REFUTED
         doubt = last < 0 or self.against[last] > np.log(DOUBT)
-        return "open" if doubt or self.hold[last] < self.enough else "holds"
+        if doubt or self.hold[last] < self.enough:
+            return Verdict.INCONCLUSIVE
+        return Verdict.CERTIFIED
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +115,7 @@ def over_time(
     order = np.argsort(-weight, kind="stable")[:MOST_CLAIMS]
     every = len(order) == len(weight)
     weight, claims = weight[order], claims.pick(order)
-    # of few people nobody can say that a promise is kept; that it is broken, perhaps
+    # of few people nobody can say that a requirement holds; that it does not, perhaps
     sizes = np.stack([_sizes(counts, groups) for counts in periods])
     large = np.tile(sizes >= MIN_PEOPLE, len(n[0]) // max(len(groups), 1) or 1)
     whole = np.where(large, n, 0.0) if isinstance(metric, Metric) else n
@@ -134,7 +132,10 @@ def over_time(
     bar = -np.log(1 - confidence)
     not_above, not_below = (better, worse) if metric.at_least else (worse, better)
     low, high = _ends(limits, not_below >= bar, not_above >= bar, n)
-    shown = [FEW if too_few(own) else name for own, name in zip(sizes.sum(0), groups, strict=True)]
+    shown = [
+        SMALL_GROUP if too_few(size) else name
+        for size, name in zip(sizes.sum(0), groups, strict=True)
+    ]
     pair = _pair(each, claims, shown)
     return OverTime(limit, confidence, averaged(each, weight), hold, low, high, pair)
 
@@ -147,11 +148,11 @@ def _groups(tables: Sequence[Counts | None]) -> list[str]:
 
 def _sizes(counts: Counts | None, groups: Sequence[str]) -> Floats:
     """How many people of each group a period has."""
-    found = np.zeros(len(groups))
+    sizes = np.zeros(len(groups))
     if counts is not None:
-        own = counts.known()
-        found[[groups.index(name) for name in own.group_names]] = own.sizes
-    return found
+        known = counts.known()
+        sizes[[groups.index(name) for name in known.group_names]] = known.sizes
+    return sizes
 
 
 def _people(
@@ -160,16 +161,16 @@ def _people(
     """Hits and people of each rate and group: (periods, rates x groups)."""
     rates = [rate("g") for rate in metric.rates] if isinstance(metric, Metric) else [changed_rate()]
     names = list(groups) if isinstance(metric, Metric) else [""]
-    found = np.zeros((2, len(tables), len(rates), len(names)))
+    table = np.zeros((2, len(tables), len(rates), len(names)))
     for t, counts in enumerate(tables):
         if counts is None:
             continue
-        own = counts.known() if isinstance(metric, Metric) else counts.by()
-        at = [names.index(name) for name in own.group_names]
+        known = counts.known() if isinstance(metric, Metric) else counts.by()
+        at = [names.index(name) for name in known.group_names]
         for r, rate in enumerate(rates):
-            found[0, t, r, at] = (own.n * (rate.hits & rate.among)).sum((1, 2, 3))
-            found[1, t, r, at] = (own.n * rate.among).sum((1, 2, 3))
-    k, n = found.reshape(2, len(tables), -1)
+            table[0, t, r, at] = known.in_cells(rate.hits & rate.among)
+            table[1, t, r, at] = known.in_cells(rate.among)
+    k, n = table.reshape(2, len(tables), -1)
     return k, n
 
 
@@ -184,7 +185,8 @@ def claims_of(metric: Metric | ChangedDecisions, groups: int, limit: Floats) -> 
     # one more than are looked at: whoever counts them sees that there are too many
     chosen = list(islice(product(pairs, repeat=len(metric.rates)), MOST_CLAIMS + 1))
     of = np.array(
-        [[r * groups + g for r, pair in enumerate(own) for g in pair] for own in chosen], np.intp
+        [[r * groups + g for r, pair in enumerate(claim) for g in pair] for claim in chosen],
+        np.intp,
     ).reshape(len(chosen), 2 * len(metric.rates))
     b = limit + np.zeros(len(chosen))
     if metric.how == "gap":  # higher - lower <= limit
@@ -216,9 +218,9 @@ def attention(claims: Claims, k: Floats, n: Floats, k0: Floats, n0: Floats) -> F
     first = there.sum(-1, keepdims=True)
     late = np.maximum(rank - first, 1.0)
     share = np.zeros_like(rank)
-    for own in (1 / (rank * (rank + 1)), np.exp(-np.maximum(distance, 0.0))):
-        whole = np.where(there, own, 0.0).sum(-1, keepdims=True)
-        share += (1 - LATER) / 2 * own / np.where(whole > 0, whole, 1.0)
+    for share_of in (1 / (rank * (rank + 1)), np.exp(-np.maximum(distance, 0.0))):
+        whole = np.where(there, share_of, 0.0).sum(-1, keepdims=True)
+        share += (1 - LATER) / 2 * share_of / np.where(whole > 0, whole, 1.0)
     return np.where(there, share, LATER / (late * (late + 1)))
 
 

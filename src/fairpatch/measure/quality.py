@@ -17,6 +17,24 @@ def accuracy(
 ) -> Estimate:
     """P(decision = y) over the rows that have a label.
 
+    Parameters
+    ----------
+    counts : Counts
+        Decisions by group and label.
+    model : {"g", "f"}
+        The patched model, or the base model.
+    confidence : float
+        Level of the interval.
+    method : {"wilson", "clopper_pearson"}
+        How the interval is computed.
+
+    Returns
+    -------
+    Estimate
+        The value with its interval, or the reason why there is none.
+
+    Examples
+    --------
     >>> print(accuracy(Counts.from_arrays(
     ...     decision=[1, 0, 1, 1], y=[1, 0, 0, None], sensitive_features=list("abab"))))
     0.667 [0.208, 0.939]
@@ -31,7 +49,24 @@ def balanced_accuracy(
     confidence: float = 0.95,
     method: intervals.Method = "wilson",
 ) -> Estimate:
-    """(TPR + TNR) / 2."""
+    """(TPR + TNR) / 2.
+
+    Parameters
+    ----------
+    counts : Counts
+        Decisions by group and label.
+    model : {"g", "f"}
+        The patched model, or the base model.
+    confidence : float
+        Level of the interval.
+    method : {"wilson", "clopper_pearson"}
+        How the interval is computed.
+
+    Returns
+    -------
+    Estimate
+        The value with its interval, or the reason why there is none.
+    """
     tpr = true_positive_rate(model).of(counts, confidence=confidence, method=method)
     fpr = false_positive_rate(model).of(counts, confidence=confidence, method=method)
     for part in (tpr, fpr):

@@ -12,33 +12,38 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.measure import intervals
-from fairpatch.measure.counts import UNKNOWN, Counts
+from fairpatch.measure.cells import UNKNOWN, cells, coordinates
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 
 Model = Literal["f", "g"]
-Cells = Bools
 
-_Y, _F, _G = np.ogrid[0:3, 0:2, 0:2]
-_ALL = np.full((3, 2, 2), True)
+_Y, _F, _G = coordinates()
+_ALL = cells()
 
 
 @dataclass(frozen=True, eq=False)
 class Rate:
-    """The share of ``hits`` among ``among``; both are sets of cells of shape (3, 2, 2)."""
+    """The share of ``hits`` among ``among``; both are sets of cells of ``Counts``."""
 
-    hits: Cells
-    among: Cells
+    hits: Bools
+    among: Bools
     nobody: str
     """What it means that nobody is in ``among``."""
 
     def per_group(self, counts: Counts) -> tuple[Floats, Floats]:
         """Hits k and size n of each group; with weights, n is the effective number of rows."""
-        weight = (counts.weight * self.among).sum((1, 2, 3))
-        weight_sq = (counts.weight_sq * self.among).sum((1, 2, 3))
+        weight = counts.in_cells(self.among, of="weight")
+        weight_sq = counts.in_cells(self.among, of="weight_sq")
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = (counts.weight * (self.hits & self.among)).sum((1, 2, 3)) / weight
+            share = counts.in_cells(self.hits & self.among, of="weight") / weight
             n = np.where(weight > 0, weight**2 / weight_sq, 0.0)
         return np.where(n > 0, share * n, 0.0), n
+
+    @property
+    def labels(self) -> Bools:
+        """Which labels, 0 and 1, it is among."""
+        return np.asarray(self.among[:UNKNOWN].any((1, 2)))
 
     def along(self, positive: Floats, size: Floats) -> Floats:
         """The rate of each group in a sequence of counts: (steps, groups).
@@ -46,7 +51,7 @@ class Rate:
         ``positive`` has the decisions of 1 by step, group and label, ``size`` the people by group
         and label. For rates that do not look at f's decision.
         """
-        hits, among = (cells[:2, 0] for cells in (self.hits & self.among, self.among))
+        hits, among = (mask[:UNKNOWN, 0] for mask in (self.hits & self.among, self.among))
         k = positive @ hits[:, 1].astype(float) + (size - positive) @ hits[:, 0].astype(float)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(k / (size @ among.any(1).astype(float)))

@@ -8,11 +8,13 @@ known, as the labels of the denied often are, no drawing mends that, and the que
 """
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 
-from fairpatch.measure.counts import UNKNOWN, Counts
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.cells import UNKNOWN, cells
+from fairpatch.measure.counts import Counts
 
 KNOWN_OF_ALL = 0.9
 """Labels of everybody are in when so many are: the others are not waited for."""
@@ -31,20 +33,17 @@ def evenly_known(counts: Counts, *, with_label: bool) -> Counts:
 
     >>> counts = Counts.from_arrays(decision=[1] * 40 + [0] * 60,
     ...     sensitive_features=["a"] * 10 + ["b"] * 10 + [None] * 20 + ["a"] * 40 + ["b"] * 20)
-    >>> evenly_known(counts, with_label=False).n.sum((0, 1)).diagonal()  # half of each
-    array([30, 20])
+    >>> evenly_known(counts, with_label=False).along("before")[::-1]  # half of each
+    array([20, 30])
     """
-    if not np.array_equal(counts.weight, counts.n):
+    if counts.weighted:
         raise NotKnownError(
-            "rows weigh differently: over time, promises are judged from people, not from weights"
+            "rows weigh differently: over time, guarantees are judged from people, not from weights"
         )
     known = np.array([None not in group for group in counts.groups])
-    here = np.zeros((len(known), 3), bool)
-    here[known] = True
-    if with_label:
-        here[:, UNKNOWN] = False
-    some = counts.n * here[:, :, None, None]
-    everybody, asked = counts.n.sum((0, 1)), some.sum((0, 1))
+    seen = counts.among(~cells(label=UNKNOWN)) if with_label else counts
+    some = seen.n * known.reshape(-1, 1, 1, 1, 1)
+    everybody, asked = counts.along("before", "after"), some.sum((0, 1, 2))
     if (asked == everybody).all():
         return counts.where(known)
     counted = everybody > LEAST * everybody.sum()
@@ -62,10 +61,10 @@ def evenly_known(counts: Counts, *, with_label: bool) -> Counts:
     )
     kept = np.zeros_like(some)
     for f, g in np.ndindex(2, 2):
-        cell = some[:, :, f, g].ravel()
+        cell = some[..., f, g].ravel()
         most = min(int(share * everybody[f, g] + 1e-9), int(cell.sum()))
-        kept[:, :, f, g] = random.multivariate_hypergeometric(
+        kept[..., f, g] = random.multivariate_hypergeometric(
             cell, most, method="marginals"
-        ).reshape(some.shape[:2])
+        ).reshape(some.shape[:3])
     weight = kept.astype(float)
-    return Counts(counts.features, counts.groups, kept, weight, weight).where(known)
+    return replace(counts, n=kept, weight=weight, weight_sq=weight).where(known)

@@ -5,11 +5,11 @@ from fairpatch.patch.expressions import decision_expr, ratio_expr
 from fairpatch.patch.file import load, save, schema
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import (
-    Card,
+    CardScale,
+    CategoricalWeight,
     CategoryWeight,
     Column,
     Concept,
-    LevelWeight,
     NumberWeight,
     Provenance,
     Range,
@@ -17,11 +17,11 @@ from fairpatch.patch.parts import (
 )
 
 __all__ = [
-    "Card",
+    "CardScale",
+    "CategoricalWeight",
     "CategoryWeight",
     "Column",
     "Concept",
-    "LevelWeight",
     "NumberWeight",
     "Patch",
     "Provenance",

@@ -62,7 +62,7 @@ def apply(
     if with_score:
         more.insert(0, score_expr(patch, score, r).alias(SCORE))
     frame = frame.with_columns(*more)
-    before = nw.col(score).cast(nw.Float64) > patch.cutoff
+    before = nw.col(score).cast(nw.Float64) > patch.threshold
     decided = nw.col(DECISION)
     changed = nw.when(~decided.is_null()).then(decided != before)
     frame = frame.with_columns(changed.alias(CHANGED))

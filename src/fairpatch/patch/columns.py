@@ -61,22 +61,26 @@ class Columns:
 
         Those that are excluded may be of any kind. ``categories`` are numbers that are codes.
         """
-        found = []
+        columns = []
         for j, name in enumerate(self.names):
             if name in exclude:
                 continue
             kind: Kind = "category" if name in categories else "number"
             if self.array is not None:
-                found.append(Column(name=name, kind=kind, position=j))
+                columns.append(Column(name=name, kind=kind, position=j))
                 continue
             dtype = self.frame[name].dtype
             if not strict and not _readable(dtype):
                 continue
-            own = _kind(name, dtype)
-            if strict and own == "category" and are_dates(self.frame[name].head(500).to_list()):
+            own_kind = _kind(name, dtype)
+            if (
+                strict
+                and own_kind == "category"
+                and are_dates(self.frame[name].head(500).to_list())
+            ):
                 raise TypeError(_no_date(name, "as text"))
-            found.append(Column(name=name, kind="category" if name in categories else own))
-        return found
+            columns.append(Column(name=name, kind="category" if name in categories else own_kind))
+        return columns
 
     def values(self, column: Column) -> NDArray[Any]:
         """One column: float64 with NaN for a gap, or plain values with None."""
@@ -85,8 +89,12 @@ class Columns:
                 raise TypeError(
                     f"this patch reads {column.name!r} by name: give it a frame, not an array"
                 )
-            own = self.array[:, column.position]
-            return own.astype(np.float64) if column.kind == "number" else own.astype(object)
+            column_values = self.array[:, column.position]
+            return (
+                column_values.astype(np.float64)
+                if column.kind == "number"
+                else column_values.astype(object)
+            )
         if column.name not in self.frame.columns:
             raise KeyError(f"X has no column {column.name!r}, which the patch reads")
         held = self._pandas
@@ -103,8 +111,8 @@ class Columns:
         """The distinct plain values of a category, and each row's position among them."""
         held = self._pandas
         if held is not None and column.name in held.columns:  # which has it in C
-            code, levels = held[column.name].factorize()
-            return [*map(plain, levels), None], np.asarray(code, np.intp)  # -1: the last
+            code, categories = held[column.name].factorize()
+            return [*map(plain, categories), None], np.asarray(code, np.intp)  # -1: the last
         return factorize(self.values(column))
 
     @cached_property

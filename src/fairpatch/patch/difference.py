@@ -19,18 +19,18 @@ def _weights(patch: Patch) -> dict[str, float]:
     if patch.card is not None:
         return {
             "everybody": patch.offset + sum(c.weight * c.intercept for c in patch.concepts),
-            "cut-off": patch.cutoff,
-            "price": patch.card.price,
-            "how sure f is": patch.card.sureness,
+            "threshold": patch.threshold,
+            "points_needed": patch.card.points_needed,
+            "how sure f is": patch.card.confidence_points,
             "strength": patch.strength,
             **{line.name: line.points for line in patch.lines},
         }
     whole = merge(patch.concepts, patch.offset, patch.strength)
-    found = {"everybody": 1.0 + whole.intercept, "cut-off": patch.cutoff}
+    weights = {"everybody": 1.0 + whole.intercept, "threshold": patch.threshold}
     for number in whole.numbers:
-        found[f"{number.column}, each unit"] = number.coefficient
-        found[f"{number.column}, missing"] = number.missing
+        weights[f"{number.column}, each unit"] = number.coefficient
+        weights[f"{number.column}, missing"] = number.missing
     for category in whole.categories:
-        found |= {f"{category.column} is {e.level!r}": e.weight for e in category.levels}
-        found[f"{category.column}, missing"] = category.missing
-    return found
+        weights |= {f"{category.column} is {e.category!r}": e.weight for e in category.categories}
+        weights[f"{category.column}, missing"] = category.missing
+    return weights

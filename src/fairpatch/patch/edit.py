@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from fairpatch._hints import did_you_mean
-from fairpatch.patch.lines import MOST_LEVELS, Line, is_any_of, lines_of, said_by_weight
+from fairpatch.patch.lines import MOST_CATEGORIES, Line, is_any_of, lines_of, words_by_weight
 from fairpatch.patch.model import Patch
-from fairpatch.patch.parts import CategoryWeight, Column, Concept, LevelWeight, Provenance
+from fairpatch.patch.parts import CategoricalWeight, CategoryWeight, Column, Concept, Provenance
 from fairpatch.patch.words import shown
 
 
@@ -17,10 +17,27 @@ def edit(
     The names are those of ``patch.lines``, as the card prints them. The price stays: dial it again
     with ``PatchedModel.redial``, which also judges the edited card.
 
-    >>> from fairpatch.patch import Card, Range, RangesWeight
+    Parameters
+    ----------
+    patch : Patch
+        A card.
+    strike : sequence of str
+        Lines to strike.
+    points : dict of line to float, optional
+        Lines with their new points.
+
+    Returns
+    -------
+    Patch
+        The edited card; its provenance lists the edits.
+
+    Examples
+    --------
+    >>> from fairpatch.patch import CardScale, Range, RangesWeight
     >>> old = RangesWeight(column="age", ranges=[Range(at_least=45, weight=-60)])
-    >>> patch = Patch(columns=[Column(name="age", kind="number")], card=Card(price=30, sureness=0),
-    ...               concepts=[Concept(name="age", weight=1, intercept=0, ranges=[old])])
+    >>> patch = Patch(columns=[Column(name="age", kind="number")],
+    ...               concepts=[Concept(name="age", weight=1, intercept=0, ranges=[old])],
+    ...               card=CardScale(points_needed=30, confidence_points=0))
     >>> edited = edit(patch, points={"age 45 and above": -20})
     >>> [(line.name, line.points) for line in edited.lines], edited.provenance.edits
     ([('age 45 and above', -20.0)], ('age 45 and above: -20 instead of -60',))
@@ -74,28 +91,30 @@ def _edited(concept: Concept, columns: dict[str, Column], wanted: Mapping[str, f
         if kept or missing:
             ranges.append(r.model_copy(update={"ranges": tuple(kept), "missing": missing}))
     for c in concept.categories:
-        changed = _levels(c, columns[c.column], wanted)
-        if changed.levels or changed.missing or changed.other:
+        changed = _categories(c, columns[c.column], wanted)
+        if changed.categories or changed.missing or changed.other:
             categories.append(changed)
     parts = {"numbers": tuple(numbers), "ranges": tuple(ranges), "categories": tuple(categories)}
     return concept.model_copy(update=parts)
 
 
-def _levels(
-    category: CategoryWeight, column: Column, wanted: Mapping[str, float]
-) -> CategoryWeight:
+def _categories(
+    category: CategoricalWeight, column: Column, wanted: Mapping[str, float]
+) -> CategoricalWeight:
     called = column.words or column.name
     new: dict[object, float] = {}
-    for weight, levels in said_by_weight(category, column).items():
-        names = list(levels)
-        for k in range(0, len(names), MOST_LEVELS):
-            chunk = names[k : k + MOST_LEVELS]
+    for weight, categories in words_by_weight(category, column).items():
+        names = list(categories)
+        for k in range(0, len(names), MOST_CATEGORIES):
+            chunk = names[k : k + MOST_CATEGORIES]
             name = Line("", called, is_any_of(chunk), 0.0).name
-            for said in chunk:
-                new |= dict.fromkeys(levels[said], wanted.get(name, weight))
-    kept = [LevelWeight(level=e.level, weight=new[e.level]) for e in category.levels]
-    found = {"levels": tuple(e for e in kept if e.weight), "missing": new.get(None, 0.0)}
-    return category.model_copy(update=found)
+            for word in chunk:
+                new |= dict.fromkeys(categories[word], wanted.get(name, weight))
+    kept = [
+        CategoryWeight(category=e.category, weight=new[e.category]) for e in category.categories
+    ]
+    changes = {"categories": tuple(e for e in kept if e.weight), "missing": new.get(None, 0.0)}
+    return category.model_copy(update=changes)
 
 
 def _gap(concept: Concept, column: Column, missing: float, wanted: Mapping[str, float]) -> float:

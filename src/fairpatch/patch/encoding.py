@@ -1,9 +1,9 @@
 """Raw columns -> encoded features z for training, and weights on z folded back onto raw columns.
 
     number:    z = (x - mean) / std, a gap counts as the mean; one more z says that there was a gap
-    category:  one z a level; levels of few rows, or never seen, are the reference and weigh 0
+    category:  one z a category; those of few rows, or never seen, are the reference and weigh 0
 
-A number that is the same in all but a few rows, as in a one-hot column of a rare level, is left out
+A number that is the same in all but a few rows, as the one-hot column of a rare code, is left out
 for the same reason: what fewer than ten people have gets no weight of its own.
 
 Every z is standardised, so weights compare. After training nothing of this is needed any more: a
@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats
 from fairpatch._hints import did_you_mean
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.values import Value, factorize
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.parts import CategoryWeight, Column, Concept, LevelWeight, NumberWeight
+from fairpatch.patch.parts import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Feature:
     """One encoded feature z of a column."""
 
     column: Column
-    what: Literal["value", "missing", "level"]
-    level: Value
+    what: Literal["value", "missing", "category"]
+    category: Value
     mean: float
     std: float
 
@@ -96,7 +96,7 @@ class Encoder:
         """Write the concept W . z as weights on raw columns, without those of weight 0."""
         intercept = 0.0
         numbers: dict[str, NumberWeight] = {}
-        levels: dict[str, list[LevelWeight]] = {}
+        categories: dict[str, list[CategoryWeight]] = {}
         gaps: dict[str, float] = {}
         for w, feature in zip(W, self.features, strict=True):
             if not w:
@@ -107,12 +107,14 @@ class Encoder:
                 numbers[column] = NumberWeight(
                     column=column, coefficient=slope, missing=slope * feature.mean
                 )
-            elif feature.what == "level" and feature.level is not None:
-                levels.setdefault(column, []).append(LevelWeight(level=feature.level, weight=slope))
+            elif feature.what == "category" and feature.category is not None:
+                categories.setdefault(column, []).append(
+                    CategoryWeight(category=feature.category, weight=slope)
+                )
             else:
                 gaps[column] = slope
                 if feature.column.kind == "category":
-                    levels.setdefault(column, [])
+                    categories.setdefault(column, [])
                 else:
                     numbers.setdefault(
                         column, NumberWeight(column=column, coefficient=0.0, missing=0.0)
@@ -126,8 +128,8 @@ class Encoder:
                 for c, n in numbers.items()
             ),
             categories=tuple(
-                CategoryWeight(column=c, levels=tuple(ls), missing=gaps.get(c, 0.0))
-                for c, ls in levels.items()
+                CategoricalWeight(column=c, categories=tuple(ls), missing=gaps.get(c, 0.0))
+                for c, ls in categories.items()
             ),
         )
 
@@ -138,19 +140,19 @@ def _features(column: Column, values: NDArray[Any]) -> list[Feature]:
         gap = np.isnan(values)
         if gap.all():
             return []
-        candidates: list[tuple[Literal["value", "missing", "level"], Value, Floats]] = [
+        candidates: list[tuple[Literal["value", "missing", "category"], Value, Floats]] = [
             ("value", None, np.where(gap, values[~gap].mean(), values)),
             ("missing", None, gap.astype(float)),
         ]
     else:
-        found, code = factorize(values)
+        values_seen, code = factorize(values)
         size = Counter(code.tolist())
-        keep = [i for i in range(len(found)) if size[i] >= MIN_PEOPLE]
-        keep.sort(key=lambda i: (found[i] is None, str(found[i])))
-        candidates = [("level", found[i], (code == i).astype(float)) for i in keep]
+        keep = [i for i in range(len(values_seen)) if size[i] >= MIN_PEOPLE]
+        keep.sort(key=lambda i: (values_seen[i] is None, str(values_seen[i])))
+        candidates = [("category", values_seen[i], (code == i).astype(float)) for i in keep]
     return [
-        Feature(column, what, level, float(z.mean()), float(z.std()))
-        for what, level, z in candidates
+        Feature(column, what, category, float(z.mean()), float(z.std()))
+        for what, category, z in candidates
         if z.std() > 1e-12 * max(1.0, float(np.abs(z).max()))
         and _unlike(z) >= min(MIN_PEOPLE, len(z) // 4)
     ]
@@ -163,10 +165,10 @@ def _unlike(z: Floats) -> int:
 
 def _raw(feature: Feature, values: Any) -> Floats:
     """The feature before it is standardised."""
-    if feature.what == "level":
-        found, code = values
-        is_level = np.array([float(v == feature.level) for v in found] or [0.0])
-        return np.asarray(is_level[code])
+    if feature.what == "category":
+        values_seen, code = values
+        is_category = np.array([float(v == feature.category) for v in values_seen] or [0.0])
+        return np.asarray(is_category[code])
     gap = np.isnan(values)
     if feature.what == "missing":
         return np.asarray(gap, np.float64)

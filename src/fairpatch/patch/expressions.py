@@ -12,7 +12,7 @@ import narwhals as nw
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.patch.model import NUDGE, Patch
 from fairpatch.patch.parts import (
-    CategoryWeight,
+    CategoricalWeight,
     Concept,
     NumberWeight,
     Range,
@@ -27,7 +27,7 @@ EDGE = 1e-6
 
 
 MANY = 150
-"""Levels of a column that are compared one after the other, at most."""
+"""Categories of a column that are compared one after the other, at most."""
 FARTHEST = 600.0
 """Log-odds that are worked out, at most: the exponential of more is no double."""
 
@@ -35,6 +35,20 @@ FARTHEST = 600.0
 def ratio_expr(patch: Patch, score: str | None = None) -> nw.Expr:
     """r(x) over a table that has the patch's columns; for a card also f's probability, ``score``.
 
+    Parameters
+    ----------
+    patch : Patch
+        The patch.
+    score : str, optional
+        Column of f's probability, which a card needs.
+
+    Returns
+    -------
+    narwhals expression
+        One number a row.
+
+    Examples
+    --------
     >>> import polars as pl
     >>> from fairpatch.patch import Column, Concept, NumberWeight
     >>> patch = Patch(columns=[Column(name="a", kind="number")], concepts=[Concept(
@@ -54,7 +68,7 @@ def points_expr(patch: Patch) -> nw.Expr:
 
 def needed_points_expr(patch: Patch, score: str) -> nw.Expr:
     """The points where a decision may hang on them; 0 where the direction leaves it as it is."""
-    above = nw.col(score).cast(nw.Float64) > patch.cutoff
+    above = nw.col(score).cast(nw.Float64) > patch.threshold
     denied = ~above if patch.decision.favourable else above
     if not may_demote(patch.direction):
         return nw.when(denied).then(points_expr(patch)).otherwise(nw.lit(0.0))
@@ -71,7 +85,7 @@ def unbounded_expr(
     if patch.card is None:
         return _at_price(patch, points, points)
     if score is None:
-        raise ValueError("a card knows how sure f is: name the column of its probability, score")
+        raise ValueError("a card needs the base model's score: name its column, score")
     return _at_price(patch, towards_expr(patch, score, points), away_expr(patch, score))
 
 
@@ -79,22 +93,22 @@ def towards_expr(patch: Patch, score: str, points: nw.Expr) -> nw.Expr:
     """A card's points, turned so that more of them keep f's decision; the paper's as they are."""
     if patch.card is None:
         return points
-    above = nw.col(score).cast(nw.Float64) > patch.cutoff
+    above = nw.col(score).cast(nw.Float64) > patch.threshold
     up = 1.0 if patch.decision.favourable else -1.0
     return points * nw.when(above).then(nw.lit(up)).otherwise(nw.lit(-up))
 
 
 def away_expr(patch: Patch, score: str) -> nw.Expr:
-    """How far f is from its cut-off."""
-    return (_inside(score) - patch.cutoff).abs()
+    """How far f is from its threshold."""
+    return (_inside(score) - patch.threshold).abs()
 
 
 def _at_price(patch: Patch, towards: nw.Expr, away: nw.Expr) -> nw.Expr:
     """r from what all prices and strengths share."""
     if patch.card is None:
         return towards * patch.strength + 1.0
-    t, k = patch.cutoff, patch.strength * NUDGE / patch.card.price
-    return towards * k + away * (k * patch.card.sureness / max(t, 1 - t)) + 1.0
+    t, k = patch.threshold, patch.strength * NUDGE / patch.card.points_needed
+    return towards * k + away * (k * patch.card.confidence_points / max(t, 1 - t)) + 1.0
 
 
 def bounded_expr(ratio: nw.Expr) -> nw.Expr:
@@ -106,6 +120,20 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
     """The patched decision, 1 or 0 as f's, over a table whose column ``score`` has f's probability.
 
     Null where the score is missing or not a probability. ``ratio`` where it is a column already.
+
+    Parameters
+    ----------
+    patch : Patch
+        The patch.
+    score : str
+        Column of f's probability.
+    ratio : narwhals expression, optional
+        r, where it is a column already.
+
+    Returns
+    -------
+    narwhals expression
+        True or false a row; null where there is no probability.
     """
     p = nw.col(score).cast(nw.Float64)
     r = unbounded_expr(patch, score) if ratio is None else ratio
@@ -116,12 +144,12 @@ def _decided(patch: Patch, p: nw.Expr, r: nw.Expr) -> nw.Expr:
     """The decision for a probability."""
     # r (p - t) > 0: decision 1 and r > 0, or decision 0 and r < 0. One product, so that an engine
     # works the ratio out once; its sign is exact.
-    decided = r * (p - patch.cutoff) > 0.0
+    decided = r * (p - patch.threshold) > 0.0
     if not patch.decision.favourable:  # an r of 0 takes the favourable decision, 0, away
-        decided = ~(r * (p - patch.cutoff) < 0.0)
-        at_the_edge = nw.when(p == patch.cutoff).then(r <= 0.0)  # f decides 0 there
+        decided = ~(r * (p - patch.threshold) < 0.0)
+        at_the_edge = nw.when(p == patch.threshold).then(r <= 0.0)  # f decides 0 there
         decided = at_the_edge.otherwise(decided)
-    above, may_fall, may_rise = p > patch.cutoff, may_demote, may_promote
+    above, may_fall, may_rise = p > patch.threshold, may_demote, may_promote
     if not patch.decision.favourable:
         may_fall, may_rise = may_promote, may_demote
     if not may_fall(patch.direction):
@@ -153,17 +181,17 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     r = ratio_expr(patch, score) if ratio is None else ratio
     near = _inside(score)
     if patch.card is None:
-        shift = log((1 - patch.cutoff) / patch.cutoff)
+        shift = log((1 - patch.threshold) / patch.threshold)
         z = r * (((1.0 - near) / near).log() - shift) + shift
         odds = _first([(z < -FARTHEST, -FARTHEST), (z > FARTHEST, FARTHEST)], z).exp()
     else:
         odds = ((1.0 - near) / near) ** r
-        if patch.cutoff != 0.5:
-            odds = odds * nw.lit(patch.cutoff / (1 - patch.cutoff)) ** (r - 1.0)
+        if patch.threshold != 0.5:
+            odds = odds * nw.lit(patch.threshold / (1 - patch.threshold)) ** (r - 1.0)
     g = 1.0 / (odds + 1.0)
     if patch.card is not None:  # most people's r is 1, and powers are what costs
         g = nw.when(r >= 1.0).then(near).otherwise(g)
-    approved = p > patch.cutoff if patch.decision.favourable else p <= patch.cutoff
+    approved = p > patch.threshold if patch.decision.favourable else p <= patch.threshold
     if not may_demote(patch.direction):
         g = nw.when(approved).then(p).otherwise(g)
     if not may_promote(patch.direction):
@@ -180,21 +208,21 @@ def reason_expr(patch: Patch, approved: nw.Expr) -> nw.Expr:
     person beyond the average one.
     """
     if patch.card is not None:
-        said = [_said_expr(line, approved) for line in reason_lines(patch)]
-        if not said:
+        texts = [_text_expr(line, approved) for line in reason_lines(patch)]
+        if not texts:
             return nw.lit(None, nw.String)
-        return nw.concat_str(said, separator="").str.slice(len(BETWEEN))
+        return nw.concat_str(texts, separator="").str.slice(len(BETWEEN))
     pushes = [_sum(merge([concept])) for concept in patch.concepts]
-    found: Any = None  # a literal null of text would be the word None in pandas 2
-    for concept, own in reversed([*zip(patch.concepts, pushes, strict=True)]):
-        others = [own <= other for other in pushes if other is not own]
-        first = reduce(lambda a, b: a & b, others, own < 0)
+    reason: Any = None  # a literal null of text would be the word None in pandas 2
+    for concept, push in reversed([*zip(patch.concepts, pushes, strict=True)]):
+        others = [push <= other for other in pushes if other is not push]
+        first = reduce(lambda a, b: a & b, others, push < 0)
         said_here = nw.when(first).then(nw.lit(concept.name))
-        found = said_here if found is None else said_here.otherwise(found)
-    return nw.lit(None, nw.String) if found is None else found
+        reason = said_here if reason is None else said_here.otherwise(reason)
+    return nw.lit(None, nw.String) if reason is None else reason
 
 
-def _said_expr(line: ReasonLine, approved: nw.Expr) -> nw.Expr:
+def _text_expr(line: ReasonLine, approved: nw.Expr) -> nw.Expr:
     """What is said of a line: nothing where it did not push. No null, which some engines spread."""
     points = _sum(merge([line.part]))
     takes = nw.when(approved & (points < 0.0)).then(nw.lit(BETWEEN + line.takes))
@@ -247,22 +275,22 @@ def _lies(x: nw.Expr, r: Range) -> nw.Expr:
     return above & below
 
 
-def _category(part: CategoryWeight) -> nw.Expr:
+def _category(part: CategoricalWeight) -> nw.Expr:
     x = nw.col(part.column)
-    none, levels = x.is_null(), [entry.level for entry in part.levels]
-    if levels and all(isinstance(level, str) for level in levels):
-        none = none if "" in levels else none | (x == "")  # an empty text is a gap
-    elif levels and not any(isinstance(level, str | bool) for level in levels):
+    none, categories = x.is_null(), [entry.category for entry in part.categories]
+    if categories and all(isinstance(category, str) for category in categories):
+        none = none if "" in categories else none | (x == "")  # an empty text is a gap
+    elif categories and not any(isinstance(category, str | bool) for category in categories):
         none = none | ~_known(x.cast(nw.Float64))  # and so is a code that is no number
     gap = [] if part.missing == part.other else [(none, part.missing)]
-    if len(part.levels) > MANY:  # looked up: nobody could compare so many one after the other
-        weights = [entry.weight for entry in part.levels]
-        found = x.replace_strict(levels, weights, default=part.other, return_dtype=nw.Float64)
-        return _first(gap, found)
+    if len(part.categories) > MANY:  # looked up: nobody could compare so many one after the other
+        weights = [entry.weight for entry in part.categories]
+        weight = x.replace_strict(categories, weights, default=part.other, return_dtype=nw.Float64)
+        return _first(gap, weight)
     cases = [  # one after the other: engines are slow with "or"
-        (x == entry.level, entry.weight)
-        for entry in part.levels
-        if entry.weight != part.other or entry.level == ""
+        (x == entry.category, entry.weight)
+        for entry in part.categories
+        if entry.weight != part.other or entry.category == ""
     ]
     return _first([*cases, *gap], nw.lit(part.other))
 
@@ -272,7 +300,7 @@ def _first(cases: list[tuple[nw.Expr, float]], otherwise: nw.Expr) -> nw.Expr:
     if not cases:
         return otherwise
     (condition, value), *others = cases
-    found = nw.when(condition).then(nw.lit(value))
+    case = nw.when(condition).then(nw.lit(value))
     for condition, value in others:
-        found = found.when(condition).then(nw.lit(value))
-    return found.otherwise(otherwise)
+        case = case.when(condition).then(nw.lit(value))
+    return case.otherwise(otherwise)

@@ -5,14 +5,27 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from fairpatch.files.atomic import write_whole
+from fairpatch.files.strict_json import read_strictly, without_marks
 from fairpatch.patch.migrate import migrated
 from fairpatch.patch.model import Patch
-from fairpatch.patch.strict import read_strictly, without_marks
-from fairpatch.patch.whole import write_whole
 
 
 def save(patch: Patch, path: str | Path) -> Path:
-    """Write the patch as readable JSON."""
+    """Write the patch as readable JSON.
+
+    Parameters
+    ----------
+    patch : Patch
+        The patch.
+    path : str or Path
+        Where to write it.
+
+    Returns
+    -------
+    Path
+        The same path.
+    """
     return write_whole(path, text_of(patch))
 
 
@@ -22,7 +35,17 @@ def text_of(patch: Patch) -> str:
 
 
 def load(path: str | Path) -> Patch:
-    """Read a patch, of any version so far, checked against the schema."""
+    """Read a patch, of any version so far, checked against the schema.
+
+    Parameters
+    ----------
+    path : str or Path
+        A patch file.
+
+    Returns
+    -------
+    Patch
+    """
     path = Path(path)
     try:
         return Patch.model_validate_json(json.dumps(migrated(read_strictly(path, "a patch"))))
@@ -34,5 +57,11 @@ def load(path: str | Path) -> Patch:
 
 
 def schema() -> str:
-    """The JSON schema of a patch file, for editors and other tools."""
+    """The JSON schema of a patch file, for editors and other tools.
+
+    Returns
+    -------
+    str
+        JSON.
+    """
     return json.dumps(Patch.model_json_schema(), indent=2, sort_keys=True) + "\n"

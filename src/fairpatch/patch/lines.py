@@ -5,18 +5,18 @@ from math import floor, log10
 from typing import Any
 
 from fairpatch.patch.parts import (
+    CategoricalWeight,
+    Category,
     CategoryWeight,
     Column,
     Concept,
-    Level,
-    LevelWeight,
     NumberWeight,
     Range,
     RangesWeight,
 )
 
-MOST_LEVELS = 8
-"""Levels that one line names, at most."""
+MOST_CATEGORIES = 8
+"""Categories that one line names, at most."""
 MISSING, OTHER = "missing", "anything else"
 
 
@@ -41,17 +41,17 @@ class Line:
 
 def lines_of(concept: Concept, columns: dict[str, Column]) -> list[Line]:
     """Every line of a concept, in the order of its parts."""
-    found = []
+    lines = []
     for number in concept.numbers:
-        found += [*_slope(concept, number, columns[number.column])]
+        lines += [*_slope(concept, number, columns[number.column])]
     for part in concept.ranges:
         for r in part.ranges:
-            own = RangesWeight(column=part.column, ranges=(r,))
-            found.append(_line(concept, columns[part.column], _range(r), r.weight, ranges=(own,)))
-        found += _missing(concept, columns[part.column], part.missing)
+            alone = RangesWeight(column=part.column, ranges=(r,))
+            lines.append(_line(concept, columns[part.column], _range(r), r.weight, ranges=(alone,)))
+        lines += _missing(concept, columns[part.column], part.missing)
     for category in concept.categories:
-        found += [*_levels(concept, category, columns[category.column])]
-    return found
+        lines += [*_categories(concept, category, columns[category.column])]
+    return lines
 
 
 def _line(
@@ -66,12 +66,12 @@ def _slope(concept: Concept, number: NumberWeight, column: Column) -> list[Line]
     unit = unit_of(each)
     where = f"for each {unit:g} above {number.around:g}"
     alone = (number.model_copy(update={"missing": 0.0}),)
-    own = (
+    line = (
         [_line(concept, column, where, number.coefficient * unit, slope=True, numbers=alone)]
         if each
         else []
     )
-    return [*own, *_missing(concept, column, number.missing)]
+    return [*line, *_missing(concept, column, number.missing)]
 
 
 def _missing(concept: Concept, column: Column, weight: float) -> list[Line]:
@@ -81,49 +81,56 @@ def _missing(concept: Concept, column: Column, weight: float) -> list[Line]:
     return [_line(concept, column, MISSING, weight, numbers=(alone,))]
 
 
-def _levels(concept: Concept, category: CategoryWeight, column: Column) -> list[Line]:
-    """Levels of equal points are one line, of at most eight of them; a gap is a level too."""
-    found = []
-    for weight, levels in said_by_weight(category, column).items():
-        said = list(levels)
-        for k in range(0, len(said), MOST_LEVELS):
-            named = said[k : k + MOST_LEVELS]
-            members = [level for word in named for level in levels[word]]
-            alone = CategoryWeight(
+def _categories(concept: Concept, category: CategoricalWeight, column: Column) -> list[Line]:
+    """Categories of equal points are one line, at most eight of them; a gap is a category too."""
+    lines = []
+    for weight, categories in words_by_weight(category, column).items():
+        words = list(categories)
+        for k in range(0, len(words), MOST_CATEGORIES):
+            named = words[k : k + MOST_CATEGORIES]
+            members = [category for word in named for category in categories[word]]
+            alone = CategoricalWeight(
                 column=category.column,
-                levels=tuple(LevelWeight(level=m, weight=weight) for m in members if m is not None),
+                categories=tuple(
+                    CategoryWeight(category=m, weight=weight) for m in members if m is not None
+                ),
                 missing=weight if None in members else 0.0,
             )
-            found.append(_line(concept, column, is_any_of(named), weight, categories=(alone,)))
+            lines.append(_line(concept, column, is_any_of(named), weight, categories=(alone,)))
     if not category.other:
-        return found
-    listed = tuple(e.model_copy(update={"weight": 0.0}) for e in category.levels)
-    rest = category.model_copy(update={"levels": listed, "missing": 0.0})
-    return [*found, _line(concept, column, OTHER, category.other, categories=(rest,))]
+        return lines
+    listed = tuple(e.model_copy(update={"weight": 0.0}) for e in category.categories)
+    rest = category.model_copy(update={"categories": listed, "missing": 0.0})
+    return [*lines, _line(concept, column, OTHER, category.other, categories=(rest,))]
 
 
-def said_by_weight(
-    category: CategoryWeight, column: Column
-) -> dict[float, dict[str, list[Level | None]]]:
-    """By weight: what people call its levels, in order, and the levels; a gap comes last."""
-    found: dict[float, dict[str, list[Level | None]]] = {}
-    words = {e.level: column.level_words.get(str(e.level), str(e.level)) for e in category.levels}
-    for entry in sorted(category.levels, key=lambda e: words[e.level]):
-        found.setdefault(entry.weight, {}).setdefault(words[entry.level], []).append(entry.level)
+def words_by_weight(
+    category: CategoricalWeight, column: Column
+) -> dict[float, dict[str, list[Category | None]]]:
+    """By weight: what people call its categories, in order, and these; a gap comes last."""
+    by_weight: dict[float, dict[str, list[Category | None]]] = {}
+    words = {
+        e.category: column.category_words.get(str(e.category), str(e.category))
+        for e in category.categories
+    }
+    for entry in sorted(category.categories, key=lambda e: words[e.category]):
+        by_weight.setdefault(entry.weight, {}).setdefault(words[entry.category], []).append(
+            entry.category
+        )
     if category.missing:
-        found.setdefault(category.missing, {})[MISSING] = [None]
-    return found
+        by_weight.setdefault(category.missing, {})[MISSING] = [None]
+    return by_weight
 
 
-def is_any_of(said: list[str]) -> str:
-    """What a line says of these levels.
+def is_any_of(words: list[str]) -> str:
+    """What a line says of these categories.
 
     >>> is_any_of(["a", "b", "missing"]), is_any_of(["missing"])
     ('is a, b or missing', 'missing')
     """
-    if said == [MISSING]:
+    if words == [MISSING]:
         return MISSING
-    return "is " + (f"{', '.join(said[:-1])} or {said[-1]}" if len(said) > 1 else said[0])
+    return "is " + (f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0])
 
 
 def _range(r: Range) -> str:

@@ -5,7 +5,7 @@
     g_logit   = r(x) * f_logit                                    the patched score
 
 The ratio r is one of two. The paper's reads x alone; a card (METHOD section 12) also knows on which
-side of its cut-off f is (d = 1 where f denies, -1 where it approves) and how sure (m, 0 to 1):
+side of its threshold f is (d = 1 where f denies, -1 where it approves) and how sure (m, 0 to 1):
 
     r(x) = 1 + strength * points(x)
     r(x) = 1 + strength * (sureness * m(x) - d(x) * points(x)) / price,   kept within -1 and 1
@@ -27,9 +27,19 @@ from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, untouched
+from fairpatch.patch.decide import decide
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.lines import Line, lines_of
-from fairpatch.patch.parts import Card, Column, Concept, Number, Part, Provenance, merge, repeated
+from fairpatch.patch.parts import (
+    CardScale,
+    Column,
+    Concept,
+    Number,
+    Part,
+    Provenance,
+    merge,
+    repeated,
+)
 from fairpatch.patch.terms import activation
 from fairpatch.patch.words import tables
 
@@ -58,10 +68,10 @@ class Patch(Part):
     """
 
     format: Literal["fairpatch.patch"] = "fairpatch.patch"
-    version: Literal[3] = 3
+    version: Literal[4] = 4
     columns: tuple[Column, ...]
     concepts: tuple[Concept, ...]
-    card: Card | None = None
+    card: CardScale | None = None
     """Price and sureness, where the patch is a card of points."""
     offset: Number = 0.0
     """What everybody has to begin with."""
@@ -77,19 +87,19 @@ class Patch(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _cutoff_is_the_decision(cls, data: Any) -> Any:
-        """A cut-off alone, as up to version 2, is a decision that is said in short."""
-        if not isinstance(data, dict) or "cutoff" not in data:
+    def _threshold_is_the_decision(cls, data: Any) -> Any:
+        """A threshold alone is a decision that is said in short."""
+        if not isinstance(data, dict) or "threshold" not in data:
             return data
         if "decision" in data:
-            raise ValueError("give the cut-off in the decision alone")
-        return {**{k: v for k, v in data.items() if k != "cutoff"},
-                "decision": {"cutoff": data["cutoff"]}}  # fmt: skip
+            raise ValueError("give the threshold in the decision alone")
+        rest = {name: value for name, value in data.items() if name != "threshold"}
+        return {**rest, "decision": {"threshold": data["threshold"]}}
 
     @property
-    def cutoff(self) -> float:
+    def threshold(self) -> float:
         """Decision 1 is a score above this."""
-        return self.decision.cutoff
+        return self.decision.threshold
 
     @model_validator(mode="after")
     def _columns_are_declared(self) -> Self:
@@ -154,7 +164,8 @@ class Patch(Part):
     def effect(self, f_logit: Any = None) -> tuple[Any, Any]:
         """What one point adds to r, and what f's sureness adds to it: r - 1 = each points + rest.
 
-        >>> card = Patch(columns=[], concepts=[], card=Card(price=10, sureness=100))
+        >>> scale = CardScale(points_needed=10, confidence_points=100)
+        >>> card = Patch(columns=[], concepts=[], card=scale)
         >>> each, rest = card.effect([-1.0, 1.0])
         >>> each.round(2), rest.round(2)
         (array([-0.1,  0.1]), array([4.62, 4.62]))
@@ -162,28 +173,25 @@ class Patch(Part):
         if self.card is None:
             return self.strength, 0.0
         if f_logit is None:
-            raise ValueError("a card knows how sure f is: give the ratio f's log-odds, f_logit")
+            raise ValueError("a card needs the base model's score: give its log-odds, f_logit")
         f = np.asarray(f_logit, np.float64)
-        k = self.strength * NUDGE / self.card.price
-        return np.where(f > 0, k, -k), k * self.card.sureness * sureness(f, self.decision.bar)
+        k = self.strength * NUDGE / self.card.points_needed
+        return np.where(f > 0, k, -k), k * self.card.confidence_points * base_confidence(
+            f, self.decision.bar
+        )
 
     def logits(self, X: Any, f_logit: Any) -> Floats:
-        """g_logit = r * f_logit, relative to the cut-off; r = 1 where the direction says so."""
+        """g_logit = r * f_logit, relative to the threshold; r = 1 where the direction says so."""
         f = np.asarray(f_logit, np.float64)
         return np.where(untouched(self.direction, f > 0), f, self.ratio(X, f) * f)
 
     def decide(self, X: Any, f_logit: Any) -> Bools:
-        """Whether a person is approved: f's decision, reversed where r says so.
-
-        No logarithm and no product, so no rounding.
-        """
+        """Whether a person is approved: f's decision, reversed where r says so."""
         f = np.asarray(f_logit, np.float64)
-        r = self.ratio(X, f)
-        patched = np.where(f > 0, r > 0, (f < 0) & (r < 0))
-        return np.where(untouched(self.direction, f > 0), f > 0, patched)
+        return decide(f, self.ratio(X, f), self.direction)
 
 
-def sureness(f_logit: Floats, bar: float) -> Floats:
-    """m: how far f's probability is from its cut-off, 0 there and 1 where it is farthest."""
+def base_confidence(f_logit: Floats, bar: float) -> Floats:
+    """m: how far f's probability is from its threshold, 0 there and 1 where it is farthest."""
     p = expit(f_logit + logit(bar))
     return np.asarray(np.abs(p - bar) / max(bar, 1 - bar))

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.measure.values import plain
+from fairpatch.patch.decide import changes
 from fairpatch.patch.expressions import EDGE
 from fairpatch.patch.model import NUDGE, Patch
-from fairpatch.patch.parts import CategoryWeight, Concept, NumberWeight, RangesWeight, merge
+from fairpatch.patch.parts import CategoricalWeight, Concept, NumberWeight, RangesWeight, merge
 from fairpatch.patch.terms import LARGEST, SMALLEST
 from fairpatch.patch.words import BETWEEN, reason_lines
 
@@ -62,19 +62,17 @@ class OnePerson:
             raise KeyError(
                 f"the row has no column {error.args[0]!r}, which the patch reads"
             ) from None
-        patch, t, p = self.patch, self.patch.cutoff, float(score)
+        patch, t, p = self.patch, self.patch.threshold, float(score)
         r = self._ratio(points, p)
         if not 0.0 <= p <= 1.0:  # nor NaN
             return Decided(None, None, r, points)
         above, favourable = p > t, patch.decision.favourable == 1
         approved = above == favourable
-        may = may_demote(patch.direction) if approved else may_promote(patch.direction)
-        # at the cut-off f_logit is 0: nothing changes there, unless f's 0 is the favourable one
-        changes = may and (r <= 0.0 if approved else r < 0.0 and p != t)
-        decision = above != changes
+        # at the threshold f_logit is 0: nothing changes there, unless f's 0 is the favourable one
+        changed = changes(approved, not approved and p != t, r, patch.direction)
         bounded = r if patch.card is None else min(1.0, max(-1.0, r))
-        reason = self._reason(row, approved=approved) if changes else None
-        return Decided(decision, changes, bounded, points, reason)
+        reason = self._reason(row, approved=approved) if changed else None
+        return Decided(above != changed, changed, bounded, points, reason)
 
     def _named(self, values: Sequence[Any]) -> Row:
         named = {name: values[place] for name, place in self._positions if place is not None}
@@ -86,10 +84,12 @@ class OnePerson:
         patch = self.patch
         if patch.card is None:
             return points * patch.strength + 1.0
-        t, k = patch.cutoff, patch.strength * NUDGE / patch.card.price
+        t, k = patch.threshold, patch.strength * NUDGE / patch.card.points_needed
         near = EDGE if p < EDGE else 1 - EDGE if p > 1 - EDGE else p
         each = k if (p > t) == (patch.decision.favourable == 1) else -k
-        return points * each + abs(near - t) * (k * patch.card.sureness / max(t, 1 - t)) + 1.0
+        return (
+            points * each + abs(near - t) * (k * patch.card.confidence_points / max(t, 1 - t)) + 1.0
+        )
 
     def _reason(self, row: Row, *, approved: bool) -> str | None:
         """As ``expressions.reason_expr``."""
@@ -97,14 +97,14 @@ class OnePerson:
             pushes = [push(row) for push in self._pushes]
             least = min(pushes, default=0.0)
             return self.patch.concepts[pushes.index(least)].name if least < 0 else None
-        said = ""
+        text = ""
         for line, part in zip(self._lines, self._parts, strict=True):
-            own = part(row)
-            if approved and own < 0.0:
-                said += BETWEEN + line.takes
-            elif not approved and own > 0.0:
-                said += BETWEEN + line.gives
-        return said[len(BETWEEN) :]
+            points = part(row)
+            if approved and points < 0.0:
+                text += BETWEEN + line.takes
+            elif not approved and points > 0.0:
+                text += BETWEEN + line.gives
+        return text[len(BETWEEN) :]
 
 
 def _sum(concept: Concept) -> Term:
@@ -116,10 +116,10 @@ def _sum(concept: Concept) -> Term:
     ]
 
     def total(row: Row) -> float:
-        found = start
+        points = start
         for term in terms:
-            found += term(row)
-        return found
+            points += term(row)
+        return points
 
     return total
 
@@ -166,19 +166,19 @@ def _ranges(part: RangesWeight) -> Term:
     return term
 
 
-def _category(part: CategoryWeight) -> Term:
+def _category(part: CategoricalWeight) -> Term:
     name, other, missing = part.column, part.other, part.missing
-    weights: dict[Any, float] = {entry.level: entry.weight for entry in part.levels}
+    weights: dict[Any, float] = {entry.category: entry.weight for entry in part.categories}
     weights[None] = missing
-    if part.levels:
+    if part.categories:
         weights.setdefault("", missing)
 
     def term(row: Row) -> float:
-        level = row[name]
-        if type(level) is not str:
-            level = plain(level)
-            if isinstance(level, float) and not abs(level) <= LARGEST:
+        category = row[name]
+        if type(category) is not str:
+            category = plain(category)
+            if isinstance(category, float) and not abs(category) <= LARGEST:
                 return missing
-        return weights.get(level, other)
+        return weights.get(category, other)
 
     return term

@@ -30,7 +30,7 @@ def _sensible(value: float) -> float:
 
 Number = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_sensible)]
 Kind = Literal["number", "category"]
-Level = StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr
+Category = StrictBool | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)] | StrictStr
 
 
 class Part(BaseModel):
@@ -58,8 +58,8 @@ class Column(Part):
     """Where it stands in an array, for patches learned on arrays."""
     words: str | None = None
     """What people call it."""
-    level_words: dict[str, str] = {}
-    """What people call its levels."""
+    category_words: dict[str, str] = {}
+    """What people call its categories."""
 
 
 class NumberWeight(Part):
@@ -71,30 +71,32 @@ class NumberWeight(Part):
     around: Number = 0.0
 
 
-class LevelWeight(Part):
-    """A level's part in a concept."""
+class CategoryWeight(Part):
+    """A category's part in a concept."""
 
-    level: Level
+    category: Category
     weight: Number
 
 
-class CategoryWeight(Part):
-    """A category's part in a concept: its level's weight, ``other`` for one not listed."""
+class CategoricalWeight(Part):
+    """A category's part in a concept: its category's weight, ``other`` for one not listed."""
 
     column: str
-    levels: tuple[LevelWeight, ...]
+    categories: tuple[CategoryWeight, ...]
     missing: Number
     other: Number = 0.0
 
-    @field_validator("levels")
+    @field_validator("categories")
     @classmethod
-    def _each_once(cls, value: tuple[LevelWeight, ...]) -> tuple[LevelWeight, ...]:
-        twice = repeated([entry.level for entry in value])
+    def _each_once(cls, value: tuple[CategoryWeight, ...]) -> tuple[CategoryWeight, ...]:
+        twice = repeated([entry.category for entry in value])
         if twice is not None:
-            raise ValueError(f"the level {twice!r} has two weights; keep one of them")
-        large = [e.level for e in value if not isinstance(e.level, str) and abs(e.level) > 2**53]
+            raise ValueError(f"the category {twice!r} has two weights; keep one of them")
+        large = [
+            e.category for e in value if not isinstance(e.category, str) and abs(e.category) > 2**53
+        ]
         if large:
-            raise ValueError(f"the level {large[0]!r} is larger than a double tells apart")
+            raise ValueError(f"the category {large[0]!r} is larger than a double tells apart")
         return value
 
 
@@ -135,18 +137,18 @@ class RangesWeight(Part):
         return value
 
 
-class Card(Part):
+class CardScale(Part):
     """What makes of a patch a card of points: when the points are enough to change a decision.
 
     A denied person is approved where the points reach price + sureness * m, an approved one denied
-    where they are at most -(price + sureness * m); m is f's distance from its cut-off, 0 to 1.
+    where they are at most -(price + sureness * m); m is f's distance from its threshold, 0 to 1.
 
-    >>> Card(price=30, sureness=100)
-    Card(price=30.0, sureness=100.0)
+    >>> CardScale(points_needed=30, confidence_points=100)
+    CardScale(points_needed=30.0, confidence_points=100.0)
     """
 
-    price: Annotated[Number, Field(gt=0.0)]
-    sureness: Annotated[Number, Field(ge=0.0)]
+    points_needed: Annotated[Number, Field(gt=0.0)]
+    confidence_points: Annotated[Number, Field(ge=0.0)]
 
 
 class Concept(Part):
@@ -157,7 +159,7 @@ class Concept(Part):
     """v_j: what one unit of this concept adds to the ratio; 1 on a card."""
     intercept: Number
     numbers: tuple[NumberWeight, ...] = ()
-    categories: tuple[CategoryWeight, ...] = ()
+    categories: tuple[CategoricalWeight, ...] = ()
     ranges: tuple[RangesWeight, ...] = ()
 
     @property
@@ -194,7 +196,7 @@ def merge(concepts: Iterable[Concept], offset: float = 0.0, times: float = 1.0) 
     """
     intercept = times * offset
     numbers: dict[str, NumberWeight] = {}
-    categories: dict[str, CategoryWeight] = {}
+    categories: dict[str, CategoricalWeight] = {}
     ranges: list[RangesWeight] = []
     for concept in concepts:
         w = times * concept.weight
@@ -212,7 +214,8 @@ def merge(concepts: Iterable[Concept], offset: float = 0.0, times: float = 1.0) 
             )
         for c in concept.categories:
             before = categories.get(
-                c.column, CategoryWeight.model_construct(column=c.column, levels=(), missing=0.0)
+                c.column,
+                CategoricalWeight.model_construct(column=c.column, categories=(), missing=0.0),
             )
             categories[c.column] = _add(before, c, w)
     return Concept.model_construct(
@@ -232,15 +235,15 @@ def _scaled(part: RangesWeight, w: float) -> RangesWeight:
     )
 
 
-def _add(one: CategoryWeight, two: CategoryWeight, w: float) -> CategoryWeight:
-    """Weights of ``one`` plus w times those of ``two``; a level that one lacks is its other."""
-    a = {entry.level: entry.weight for entry in one.levels}
-    b = {entry.level: entry.weight for entry in two.levels}
-    return CategoryWeight.model_construct(
+def _add(one: CategoricalWeight, two: CategoricalWeight, w: float) -> CategoricalWeight:
+    """Weights of ``one`` plus w times those of ``two``; a category that one lacks is its other."""
+    a = {entry.category: entry.weight for entry in one.categories}
+    b = {entry.category: entry.weight for entry in two.categories}
+    return CategoricalWeight.model_construct(
         column=one.column,
-        levels=tuple(
-            LevelWeight.model_construct(
-                level=k, weight=a.get(k, one.other) + w * b.get(k, two.other)
+        categories=tuple(
+            CategoryWeight.model_construct(
+                category=k, weight=a.get(k, one.other) + w * b.get(k, two.other)
             )
             for k in a | b
         ),

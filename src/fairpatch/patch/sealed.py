@@ -24,11 +24,11 @@ def lines_hash(patch: Patch) -> str:
 
 def seal(patch: Patch, settings: dict[str, Any]) -> Patch:
     """The same patch as it was learned, with the settings that made it."""
-    found = {
+    sealed = {
         "lines_sha256": lines_hash(patch),
         "settings": {**patch.provenance.settings, **settings},
     }
-    provenance = patch.provenance.model_copy(update=found)
+    provenance = patch.provenance.model_copy(update=sealed)
     return patch.model_copy(update={"provenance": provenance})
 
 

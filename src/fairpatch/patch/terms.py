@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from fairpatch._arrays import Floats
 from fairpatch.measure.values import Value
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.parts import CategoryWeight, Column, Concept, NumberWeight, RangesWeight
+from fairpatch.patch.parts import CategoricalWeight, Column, Concept, NumberWeight, RangesWeight
 
 LARGEST = 1e100
 """What is farther from zero than this is no number of a person: it is taken for missing, as NaN and
@@ -45,10 +45,10 @@ def terms(
 
 def by_column(concept: Concept, columns: Sequence[Column], held: Columns) -> dict[str, Floats]:
     """What each column adds to a concept, row by row."""
-    found: dict[str, Floats] = {}
+    totals: dict[str, Floats] = {}
     for name, values in terms(concept, columns, held):
-        found[name] = found[name] + values if name in found else values
-    return found
+        totals[name] = totals[name] + values if name in totals else values
+    return totals
 
 
 def number_term(part: NumberWeight, values: Floats) -> Floats:
@@ -72,12 +72,14 @@ def ranges_term(part: RangesWeight, values: Floats) -> Floats:
         return np.where(np.abs(values) <= LARGEST, total, part.missing)
 
 
-def category_term(part: CategoryWeight, levels: list[Value], code: NDArray[np.intp]) -> Floats:
+def category_term(
+    part: CategoricalWeight, categories: list[Value], code: NDArray[np.intp]
+) -> Floats:
     """What a category adds to a concept, row by row."""
-    weights = {entry.level: entry.weight for entry in part.levels} | {None: part.missing}
-    if part.levels:
+    weights = {entry.category: entry.weight for entry in part.categories} | {None: part.missing}
+    if part.categories:
         weights.setdefault("", part.missing)  # an empty text says as little as a gap
-    for level in levels:
-        if isinstance(level, float) and not abs(level) <= LARGEST:  # nor is it a code
-            weights[level] = part.missing
-    return np.array([weights.get(level, part.other) for level in levels] or [0.0])[code]
+    for category in categories:
+        if isinstance(category, float) and not abs(category) <= LARGEST:  # nor is it a code
+            weights[category] = part.missing
+    return np.array([weights.get(category, part.other) for category in categories] or [0.0])[code]

@@ -1,4 +1,4 @@
-"""A patch for the types that a table's columns have: levels that cannot occur are left out.
+"""A patch for the types that a table's columns have: categories that cannot occur are left out.
 
 Python finds that 1 is no "1" by itself; engines differ in whether they compare the two, refuse to,
 or turn one into the other.
@@ -10,11 +10,11 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch.patch.model import Patch
-from fairpatch.patch.parts import CategoryWeight, Level, LevelWeight
+from fairpatch.patch.parts import CategoricalWeight, Category, CategoryWeight
 
 
 def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
-    """The same patch with every category's levels in the type of its column."""
+    """The same patch with every category's categories in the type of its column."""
     concepts = [
         concept.model_copy(
             update={
@@ -26,24 +26,26 @@ def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
     return patch.model_copy(update={"concepts": tuple(concepts)})
 
 
-def _typed(part: CategoryWeight, kind: Any) -> CategoryWeight:
+def _typed(part: CategoricalWeight, kind: Any) -> CategoricalWeight:
     if kind is None:
         return part
-    found: dict[Level, float] = {}
-    for entry in part.levels:
-        level = _as(entry.level, kind)
-        if level is not None:
-            found.setdefault(level, entry.weight)
-    levels = tuple(LevelWeight.model_construct(level=k, weight=v) for k, v in found.items())
-    return part.model_copy(update={"levels": levels})
+    weights: dict[Category, float] = {}
+    for entry in part.categories:
+        category = _as(entry.category, kind)
+        if category is not None:
+            weights.setdefault(category, entry.weight)
+    categories = tuple(
+        CategoryWeight.model_construct(category=k, weight=v) for k, v in weights.items()
+    )
+    return part.model_copy(update={"categories": categories})
 
 
-def _as(level: Level, kind: Any) -> Level | None:
-    """A level as a column of this type would have it; None where it cannot."""
+def _as(category: Category, kind: Any) -> Category | None:
+    """A category as a column of this type would have it; None where it cannot."""
     if kind == nw.String:
-        return level if isinstance(level, str) else None
+        return category if isinstance(category, str) else None
     if kind == nw.Boolean:
-        return bool(level) if not isinstance(level, str) and level in (0, 1) else None
+        return bool(category) if not isinstance(category, str) and category in (0, 1) else None
     if kind.is_numeric():
-        return None if isinstance(level, str) else level + 0  # True is 1
-    return None if kind.is_temporal() else level
+        return None if isinstance(category, str) else category + 0  # True is 1
+    return None if kind.is_temporal() else category

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Protocol
 
+from fairpatch._table import Table
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote
-from fairpatch.measure.show import Table
 from fairpatch.patch.lines import Line
-from fairpatch.patch.parts import Card, Concept
+from fairpatch.patch.parts import CardScale, Concept
 
 WIDTH = 38
 """Of a line's words, before they go on below."""
@@ -21,7 +21,7 @@ class Readable(Protocol):
     """What is read of a patch."""
 
     concepts: tuple[Concept, ...]
-    card: Card | None
+    card: CardScale | None
     offset: float
     strength: float
     direction: Direction
@@ -40,11 +40,11 @@ def tables(patch: Readable) -> list[Table]:
 
 def ordered_lines(patch: Readable) -> list[Line]:
     """A card's lines as they are printed: concept by concept, those of many points first."""
-    found: list[Line] = []
+    lines: list[Line] = []
     for concept in patch.concepts:
-        own = [line for line in patch.lines if line.concept == concept.name]
-        found += sorted(own, key=lambda line: -abs(line.points))
-    return found
+        of_concept = [line for line in patch.lines if line.concept == concept.name]
+        lines += sorted(of_concept, key=lambda line: -abs(line.points))
+    return lines
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ReasonLine:
 
 def reason_lines(patch: Readable) -> list[ReasonLine]:
     """The lines as reasons, in the card's order; a code takes the place of words."""
-    found = []
+    reasons = []
     for line in ordered_lines(patch):
         gives = takes = f"{line.name} ({shown(line.points)})"
         if line.slope:  # "age below 40" says more than "-2 for each 1 above 40"
@@ -67,8 +67,8 @@ def reason_lines(patch: Readable) -> list[ReasonLine]:
             ends = [f"{line.column} {side} {around:g}" for side in ("above", "below")]
             gives, takes = ends if line.points > 0 else ends[::-1]
         code = patch.reason_codes.get(line.name)
-        found.append(ReasonLine(code or gives, code or takes, line.part))
-    return found
+        reasons.append(ReasonLine(code or gives, code or takes, line.part))
+    return reasons
 
 
 def _card(patch: Readable) -> Table:
@@ -77,16 +77,16 @@ def _card(patch: Readable) -> Table:
     alone = {c.name: all(x.column == c.name for x in lines if x.concept == c.name)
              for c in patch.concepts}  # fmt: skip
     for line in lines:
-        said = line.name if alone[line.concept] else f"{line.concept}: {line.name}"
-        first, *more = wrap(said, WIDTH, break_long_words=False) or [""]
+        words = line.name if alone[line.concept] else f"{line.concept}: {line.name}"
+        first, *more = wrap(words, WIDTH, break_long_words=False) or [""]
         rows.append([first, shown(line.points)])
         rows += [[f"  {rest}", ""] for rest in more]
     constant = patch.offset + sum(c.weight * c.intercept for c in patch.concepts)
     if constant:
         rows.append(["everybody", shown(constant)])
     n = len(lines)
-    title = f"A card of {n} line{'s' if n != 1 else ''}: who gets how many points"
-    return Table(title, ["who", "points"], rows, sentences(patch))
+    title = f"A card of {n} line{'s' if n != 1 else ''}"
+    return Table(title, ["if", "points"], rows, sentences(patch))
 
 
 def sentences(patch: Readable) -> list[str]:
@@ -94,19 +94,31 @@ def sentences(patch: Readable) -> list[str]:
     if patch.card is None:
         return ["A decision changes where r is below 0."]
     if not patch.strength:
-        return ["The card is turned off: no decision changes."]
-    price = patch.card.price / patch.strength
-    most = patch.card.sureness
+        return ["The card is switched off: no decision changes."]
+    needed = patch.card.points_needed / patch.strength
     yes, no = patch.decision.sides
-    sure = f"how sure f is (0 at its cut-off, {most:g} where it is surest)"
-    found = [f"Nobody who is {no} is {yes}.", f"Nobody who is {yes} is {no}."]
+    more = _confidence(patch)
+    texts = [f"Nobody who is {no} becomes {yes}.", f"Nobody who is {yes} becomes {no}."]
     if may_promote(patch.direction):
-        more = f" plus {sure}" if most else ", however sure f is"
-        found[0] = f"{_a(no)} person is {yes} where the points reach {price:g}{more}."
+        texts[0] = f"{_a(no)} person is {yes} at {needed:g} points or more{more}."
     if may_demote(patch.direction):
-        how = f"as low as {-price:g} less {sure}" if most else f"{-price:g} or lower, however sure"
-        found[1] = f"{_a(yes)} person is {no} where they are {how}{'' if most else ' f is'}."
-    return found
+        minus = more.replace("plus", "minus")
+        texts[1] = f"{_a(yes)} person is {no} at {-needed:g} points or fewer{minus}."
+    return texts
+
+
+def _confidence(patch: Readable) -> str:
+    """What the base model's confidence adds to the points needed, at a few scores."""
+    most = 0.0 if patch.card is None else patch.card.confidence_points
+    if not most:
+        return ", whatever the score"
+    t = patch.decision.threshold
+    far = 0.0 if t >= 0.5 else 1.0  # where the score is farthest from the threshold
+    worth = most * abs((t + far) / 2 - t) / max(t, 1 - t)
+    return (
+        f", plus confidence points: 0 at a score of {t:g}, {worth:.3g} at {(t + far) / 2:g}, "
+        f"{most:g} at {far:g}"
+    )
 
 
 def _a(word: str) -> str:
@@ -129,7 +141,7 @@ def shown(points: float) -> str:
 
 def _formula(patch: Readable) -> list[Table]:
     terms = "".join(f" {c.weight:+.3g} x ({c.name})" for c in patch.concepts)
-    found = [
+    tables = [
         Table(
             f"r = 1 + {patch.strength:.3g} x ({patch.offset:.3g}{terms}); direction "
             f"{patch.direction}",
@@ -144,9 +156,9 @@ def _formula(patch: Readable) -> list[Table]:
             if number.missing:
                 rows.append(["", "missing", f"{number.missing:+.3g}"])
         for category in concept.categories:
-            levels = sorted(category.levels, key=lambda e: e.weight)
-            rows += [[category.column, str(e.level), f"{e.weight:+.3g}"] for e in levels]
+            categories = sorted(category.categories, key=lambda e: e.weight)
+            rows += [[category.column, str(e.category), f"{e.weight:+.3g}"] for e in categories]
             if category.missing:
                 rows.append([category.column, "missing", f"{category.missing:+.3g}"])
-        found.append(Table(f"{concept.name} adds", ["column", "value", "adds"], rows))
-    return found
+        tables.append(Table(f"{concept.name} adds", ["column", "value", "adds"], rows))
+    return tables

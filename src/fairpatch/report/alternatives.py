@@ -15,18 +15,20 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._extras import need
+from fairpatch.baselines import Baseline, FewBayes, Lpp, Reductions
 from fairpatch.choose.choice import choose
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.reviewed import outcome
 from fairpatch.explain.exact_card import ExactCard, exact_card
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import (
     Model,
     Rate,
@@ -36,19 +38,17 @@ from fairpatch.measure.rates import (
     selection_rate,
     true_positive_rate,
 )
-from fairpatch.measure.reviewed import outcome
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.report.coarse import Beside, apart, decided
 from fairpatch.report.figures import Count, Figure, Shown, Tens, count, figure
-from fairpatch.rivals import FewBayes, Lpp, Reductions, Rival
 
 MOST_LEARNED, FEW_LEARNED = 4_000, 1_000
-"""Rows that a rival learns from, and a slow one, at most: a review is no benchmark."""
+"""Rows that a baseline learns from, and a slow one, at most: a review is no benchmark."""
 NOBODY = figure(Estimate.undefined("nobody"))
 CUTS = 60
-"""Cut-offs that are tried."""
+"""Thresholds that are tried."""
 
 
 class Alternative(Shown):
@@ -138,39 +138,39 @@ def alternatives(
         )
 
     halves = _halves(rows, encoder)
-    found = [_told("the model as it is", beside.table, metric, "f", 1.0)]
-    cut = _crossed(halves, partial(_one_cutoff, target))
+    ways = [_published("the model as it is", beside.table, metric, "f", 1.0)]
+    cut = _crossed(halves, partial(_one_threshold, target))
     if cut is not None:
-        found.append(row("one other cut-off for all", cut))
+        ways.append(row("one other threshold for all", cut))
     feature = rows.s.features[0]
-    by_group = _crossed(halves, partial(_cutoff_by_group, metric, limit, target.direction))
+    by_group = _crossed(halves, partial(_threshold_by_group, metric, limit, target.direction))
     if by_group is not None:
-        found.append(row(f"a cut-off for each {feature}", by_group, reads_s=True))
-    for name, rival, values in _rivals(rows, metric, limit, retrained):
-        decision = _crossed(halves, partial(_rival, rival, values, target))
+        ways.append(row(f"a threshold for each {feature}", by_group, reads_s=True))
+    for name, baseline, values in _baselines(rows, metric, limit, retrained):
+        decision = _crossed(halves, partial(_baseline, baseline, values, target))
         if decision is not None:
-            found.append(row(name, decision, readable=False))
+            ways.append(row(name, decision, readable=False))
     for name, other in _other_patches(fitted, target, patch):
-        found.append(row(name, other.decide(rows.X, rows.f)))
-    found.append(_told("this patch", beside.table, metric, "g", stability))
+        ways.append(row(name, other.decide(rows.X, rows.f)))
+    ways.append(_published("this patch", beside.table, metric, "g", stability))
     return Alternatives(
         metric=metric.words,
         limit=limit,
         feature=feature,
-        rows=found,
+        rows=ways,
         retrained=retrained,
         exact=_exact(exact_card(patch, rows, metric, limit), tens),
     )
 
 
-def _exact(found: ExactCard | None, tens: Tens) -> Exact | None:
-    if found is None:
+def _exact(search: ExactCard | None, tens: Tens) -> Exact | None:
+    if search is None:
         return None
-    best = None if found.promoted is None else tens.count(found.promoted)
-    return Exact(lines=found.lines, promoted=best, bound=tens.count(found.bound))
+    best = None if search.promoted is None else tens.count(search.promoted)
+    return Exact(lines=search.lines, promoted=best, bound=tens.count(search.bound))
 
 
-def _told(
+def _published(
     name: str, table: Protected, metric: Metric, model: Model, stable: float | None
 ) -> Alternative:
     """f or the patch, as the table of these people tells them."""
@@ -190,8 +190,8 @@ def _told(
 
 
 def _overall(counts: Counts, rate: Callable[[Model], Rate], tens: Tens) -> Figure:
-    made, own = rate("g"), counts.by()
-    k, n = ((own.n * c).sum() for c in (made.hits & made.among, made.among))
+    made, everybody = rate("g"), counts.by()
+    k, n = (everybody.in_cells(mask).sum() for mask in (made.hits & made.among, made.among))
     return tens.share(float(k), float(n))
 
 
@@ -216,10 +216,10 @@ def _crossed(
     """Everybody decided by a rule of the other half."""
     decision = np.zeros(sum(len(half.who) for half in halves), bool)
     for one, two in (halves, halves[::-1]):
-        own = decide(one, two)
-        if own is None:
+        decided_there = decide(one, two)
+        if decided_there is None:
             return None
-        decision[two.who] = own
+        decision[two.who] = decided_there
     return decision
 
 
@@ -245,15 +245,15 @@ def _fewest(rows: Rows, tried: Iterator[Bools], target: Target) -> int:
     return min(ranks)[2]
 
 
-def _one_cutoff(target: Target, one: _Half, two: _Half) -> Bools:
-    """One cut-off that is not f's, the same for all."""
+def _one_threshold(target: Target, one: _Half, two: _Half) -> Bools:
+    """One threshold that is not f's, the same for all."""
     f = one.rows.f
     cuts = np.quantile(f, np.linspace(0, 1, CUTS))
     best = _fewest(one.rows, (f > cut for cut in cuts), target)
     return np.asarray(two.rows.f > cuts[best])
 
 
-def _cutoff_by_group(
+def _threshold_by_group(
     metric: Metric, limit: float, direction: Direction, first: _Half, second: _Half
 ) -> Bools | None:
     """Of each group of the first feature, those f is least sure about: the fewest changes there."""
@@ -280,12 +280,12 @@ def _members(rows: Rows, feature: str, value: Value) -> Bools:
     return np.asarray(rows.s.of_feature(feature) == code)
 
 
-def _rivals(
+def _baselines(
     rows: Rows, metric: Metric, limit: float, retrained: bool
-) -> Iterator[tuple[str, Rival, Sequence[float]]]:
+) -> Iterator[tuple[str, Baseline, Sequence[float]]]:
     """Name, method, and the values of its dial that are tried."""
     fairness: Fairness = "equalized_odds" if metric.given_y else "demographic_parity"
-    yield "the Bayes rule, not reading it", FewBayes(fairness=fairness), FewBayes.values[::3]
+    yield "the Bayes rule, without the group", FewBayes(fairness=fairness), FewBayes.values[::3]
     yield "LPP (linear program)", Lpp(fairness=fairness), Lpp.values[::4]
     if retrained:  # one value, the gap that the limit allows
         need("fairlearn.reductions", extra="bench")
@@ -296,28 +296,28 @@ def _rivals(
         yield "ExponentiatedGradient (trained anew)", Reductions(fairness=fairness), (gap,)
 
 
-def _rival(
-    rival: Rival,
+def _baseline(
+    baseline: Baseline,
     values: Sequence[float],
     target: Target,
     first: _Half,
     second: _Half,
 ) -> Bools | None:
-    """A rival at the fewest changes that meet the target on the half it was learned on."""
+    """A baseline at the fewest changes that meet the target on the half it was learned on."""
     one, two = first.rows, second.rows
     s = one.s.of_feature(one.s.features[0])
     known = np.flatnonzero(s >= 0)
-    most = MOST_LEARNED if isinstance(rival, FewBayes) else FEW_LEARNED
+    most = MOST_LEARNED if isinstance(baseline, FewBayes) else FEW_LEARNED
     if len(known) > most:
         known = np.sort(np.random.default_rng(0).choice(known, most, replace=False))
     if len(np.unique(s[known])) < 2 or len(np.unique(one.y[known])) < 2:
         return None
-    models = [type(rival)(**{**rival.get_params(), rival.dial: value}) for value in values]
+    models = [type(baseline)(**{**baseline.get_params(), baseline.dial: value}) for value in values]
     try:
-        own: tuple[Floats, Floats, Ints, Ints] = (
+        arrays: tuple[Floats, Floats, Ints, Ints] = (
             first.Z[known], one.f[known], one.y[known], s[known],
         )  # fmt: skip
-        models[0]._fit(models, *own)
+        models[0]._fit(models, *arrays)
     except ValueError:  # as of a feature of three values
         return None
     nobody = np.zeros(0, np.int64)
@@ -333,7 +333,7 @@ def _other_patches(
         return
     for name, first in (("the fewest changes found", "changes"), ("the most accurate", "accuracy")):
         try:
-            asked = target.but(prefer=(first,), price_per_change=1.0)
+            asked = target.replace(prefer=(first,), price_per_change=1.0)
             choice = choose(fitted.frontier, asked)[-1]
         except TargetNotReachedError:
             continue

@@ -34,7 +34,7 @@ class CardLine(Shown):
     """The column that it reads."""
     who: str
     """Whom it is about: the line's name, by which it is struck."""
-    said: str
+    text: str
     """The same in full: a slope takes on one side what it gives on the other."""
     points: float
     """Points that they get."""
@@ -57,9 +57,9 @@ class CardLine(Shown):
 class CardSection(Shown):
     """The card."""
 
-    price: float | None
+    points_needed: float | None
     """Points at which a decision changes where the base model is not sure; null if turned off."""
-    sureness: float
+    confidence_points: float
     """Points more where the base model is surest."""
     everybody: float
     """Points that everybody has."""
@@ -83,8 +83,8 @@ def card_section(
     everybody = patch.offset + sum(c.weight * c.intercept for c in patch.concepts)
     strongest = sorted(patch.lines, key=lambda line: -abs(line.points))
     return CardSection(
-        price=card.price / patch.strength if patch.strength else None,
-        sureness=card.sureness,
+        points_needed=card.points_needed / patch.strength if patch.strength else None,
+        confidence_points=card.confidence_points,
         everybody=everybody,
         lines=[_line(patch, line, rows, after, metric, beside) for line in strongest],
         sentences=sentences(patch),
@@ -105,7 +105,7 @@ def _line(
         concept=line.concept,
         column=columns[0].name,
         who=line.name,
-        said=_said(line),
+        text=_text(line),
         points=line.points,
         shown=shown(line.points),
         people=beside.tens.count(gets.sum()),
@@ -120,7 +120,7 @@ def _line(
     )
 
 
-def _said(line: Line) -> str:
+def _text(line: Line) -> str:
     """A line as a reader takes it."""
     if not line.slope:
         return line.name

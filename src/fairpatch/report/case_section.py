@@ -6,7 +6,7 @@ import numpy as np
 
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.terms import activation
@@ -51,7 +51,7 @@ def case_section(patch: Patch, rows: Rows, after: Bools, beside: Beside) -> list
         return []
     columns = list(patch.columns)
     pushes = np.stack([part.weight * activation(part, columns, rows.X) for part in parts])
-    found = []
+    cases = []
     for direction, moved, sign in (
         ("promoted", after & ~before, 1.0),
         ("demoted", before & ~after, -1.0),
@@ -64,8 +64,8 @@ def case_section(patch: Patch, rows: Rows, after: Bools, beside: Beside) -> list
                 name = lines[k].gives if sign > 0 else lines[k].takes
             here = np.flatnonzero(moved & (strongest == k))
             if len(here) >= 2 * MIN_PEOPLE:
-                found.append((len(here), _case(patch, rows, here, name, direction, beside)))
-    return [case for _, case in sorted(found, key=lambda pair: -pair[0])[:MOST]]
+                cases.append((len(here), _case(patch, rows, here, name, direction, beside)))
+    return [case for _, case in sorted(cases, key=lambda pair: -pair[0])[:MOST]]
 
 
 def _case(
@@ -82,10 +82,10 @@ def _case(
                 middle = float(f"{np.median(numbers):.2g}")
                 shown.append(CaseColumn(column=called, value=f"about {middle:,g}"))
             continue
-        level, many = Counter(map(str, values)).most_common(1)[0]
+        category, many = Counter(map(str, values)).most_common(1)[0]
         if many >= max(2 * MIN_PEOPLE, len(here) // 2):
-            said = column.level_words.get(level, level)
-            shown.append(CaseColumn(column=called, value=f"{said} (most of them)"))
+            name = column.category_words.get(category, category)
+            shown.append(CaseColumn(column=called, value=f"{name} (most of them)"))
     good = float(np.sum(rows.y[here] == 1))
     return Case(
         reason=name,

@@ -1,8 +1,8 @@
-"""What may be told beside the protected table: by full tens, and never narrowing what it tells.
+"""What may be shown beside the protected table: by full tens, never narrowing what it shows.
 
 A line of the card, a typical case or a bar of a histogram counts some of the people of a count that
-the table tells. Where the table tells that count as a range, a part of it must not show that the
-range begins later than was told.
+the table shows. Where the table shows that count as a range, a part of it must not reveal that the
+range begins later.
 """
 
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ import numpy as np
 
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.reviewed import outcome
+from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import Model, Rate, demoted_rate, promoted_rate, selection_rate
-from fairpatch.measure.reviewed import outcome
-from fairpatch.report.figures import NOT_TOLD, Count, Figure, Range, Tens, figure
+from fairpatch.report.figures import WITHHELD_FIGURE, Count, CountRange, Figure, Tens, figure
 
-UNTOLD = Range(at_least=0, at_most=None)
+WITHHELD_COUNT = CountRange(at_least=0, at_most=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +37,17 @@ class Beside:
 
     def shown(self, rows: Rows) -> list[tuple[str, str, int, Bools]]:
         """The groups that are shown: feature, name, number in the table, and who is in it."""
-        found = []
+        rows_shown = []
         for feature, values in zip(rows.s.features, rows.s.values, strict=True):
             hidden, names = self.table.hidden(feature), self.table.by(feature).group_names
             for i, value in enumerate(values):
                 _, g = self.group(feature, value)
                 if not hidden[g]:
                     here = rows.s.of_feature(feature) == i
-                    found.append((feature, names[g], g, np.asarray(here)))
-        return found
+                    rows_shown.append((feature, names[g], g, np.asarray(here)))
+        return rows_shown
 
-    def tells(self, *rates: Rate, feature: str | None = None, group: int = 0) -> bool:
+    def may_show(self, *rates: Rate, feature: str | None = None, group: int = 0) -> bool:
         """Whether the table tells all counts of some rates exactly."""
         margin = () if feature is None else (feature,)
         return self.tens.exact or all(
@@ -58,36 +58,36 @@ class Beside:
 
     def moved(self, people: float, feature: str | None = None, group: int = 0) -> Count:
         """Some of those who change, by the ten."""
-        found = self.tens.count(people)
+        changed = self.tens.count(people)
         least = self.least(promoted_rate(), demoted_rate(), feature=feature, group=group)
-        if isinstance(found, int) or found.at_least <= least:
-            return found
-        return Range(at_least=full_tens(least), at_most=found.at_most)
+        if isinstance(changed, int) or changed.at_least <= least:
+            return changed
+        return CountRange(at_least=full_tens(least), at_most=changed.at_most)
 
     def rest(self, people: float) -> Count:
         """Who changes without a line: with those whom it moves, all who change."""
         moves = (promoted_rate(), demoted_rate())
-        return self.tens.count(people) if self.tells(*moves) else UNTOLD
+        return self.tens.count(people) if self.may_show(*moves) else WITHHELD_COUNT
 
     def least(self, *rates: Rate, feature: str | None = None, group: int = 0) -> int:
         """No fewer people than this are among the hits of some rates together, as it is told."""
         margin = () if feature is None else (feature,)
         cells = [rate.hits & rate.among for rate in rates]
-        return sum(self.table.number(own, *margin, group=group).low for own in cells)
+        return sum(self.table.number(mask, *margin, group=group).low for mask in cells)
 
     def turned_out(self, good: float, among: float) -> Figure:
         """Of some of those who change, the share with the good outcome."""
         rates = (outcome("promoted"), outcome("demoted"))
-        if self.tells(*rates):
+        if self.may_show(*rates):
             return self.tens.share(good, among)
         # neither the good ones nor the others may be shown to be more than the table tells
         most_good = [self.table.number(rate.hits & rate.among).high for rate in rates]
         if None in most_good:
-            return NOT_TOLD
+            return WITHHELD_FIGURE
         people = sum(self.table.number(rate.among).low for rate in rates)
         least_bad = people - sum(high for high in most_good if high is not None)
         fits = good <= self.least(*rates) and among - good <= least_bad
-        return self.tens.share(good, among) if fits else NOT_TOLD
+        return self.tens.share(good, among) if fits else WITHHELD_FIGURE
 
     def compared(self, metric: Metric, decision: Counts, *, near: bool = False) -> Figure:
         """How far other decisions leave the groups apart, by the feature that is worst off.
@@ -95,16 +95,16 @@ class Beside:
         ``near`` where they are the patch's own but for a few people: then features whose rates the
         table does not tell are left out.
         """
-        found = []
-        if not np.array_equal(self.table.counts.weight, self.table.counts.n):
-            return NOT_TOLD  # these count people, the table weighs them
+        figures = []
+        if self.table.counts.weighted:
+            return WITHHELD_FIGURE  # these count people, the table weighs them
         for feature in decision.features:
             groups = self.table.compared(feature)
             rates = (selection_rate("f"), selection_rate("g"), *(r("g") for r in metric.rates))
-            if near and not all(self.tells(*rates, feature=feature, group=g) for g in groups):
+            if near and not all(self.may_show(*rates, feature=feature, group=g) for g in groups):
                 continue
-            found.append(apart(metric, decision, feature, self.tens))
-        return _worst_off(metric, found)
+            figures.append(apart(metric, decision, feature, self.tens))
+        return _worst_off(metric, figures)
 
 
 def decided(rows: Rows, decision: Bools) -> Counts:
@@ -120,29 +120,29 @@ def decided(rows: Rows, decision: Bools) -> Counts:
 
 def apart(metric: Metric, counts: Counts, feature: str, tens: Tens) -> Figure:
     """How far apart the groups of at least ten known people are."""
-    own = counts.by(feature).known().large(MIN_PEOPLE)
-    if len(own.groups) < 2:
-        return NOT_TOLD
+    large = counts.by(feature).known().large(MIN_PEOPLE)
+    if len(large.groups) < 2:
+        return WITHHELD_FIGURE
     low = high = 0.0
     for make in metric.rates:
         rate = make("g")
-        k, n = ((own.n * cells).sum((1, 2, 3)) for cells in (rate.hits & rate.among, rate.among))
+        k, n = (large.in_cells(mask) for mask in (rate.hits & rate.among, rate.among))
         rates = [tens.ends(a, b, known=tens.sized) for a, b in zip(k, n, strict=True)]
         ends = metric.between(rates)
         low, high = low + ends[0], high + ends[1]
     return figure(Estimate.somewhere(low, high))
 
 
-def as_told(table: Protected, metric: Metric, model: Model) -> Figure:
+def figure_of(table: Protected, metric: Metric, model: Model) -> Figure:
     """The same of f or of the patch, as the table tells it, by the feature that is worst off."""
-    found = [
+    figures = [
         figure(table.metric(metric, feature, model=model)) for feature in table.counts.features
     ]
-    return _worst_off(metric, found)
+    return _worst_off(metric, figures)
 
 
 def _worst_off(metric: Metric, by_feature: Sequence[Figure]) -> Figure:
     """Of the features' figures, the worst that is told; else why the first is not."""
     known = [f for f in by_feature if f.middle is not None]
     pick = min if metric.at_least else max
-    return pick(known, key=lambda f: f.middle or 0.0, default=[*by_feature, NOT_TOLD][0])
+    return pick(known, key=lambda f: f.middle or 0.0, default=[*by_feature, WITHHELD_FIGURE][0])

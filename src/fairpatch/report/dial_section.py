@@ -7,12 +7,12 @@ import numpy as np
 from fairpatch._arrays import Floats, Ints
 from fairpatch.choose.dial import Dial, trace
 from fairpatch.data.rows import Rows
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.disclose import Told
-from fairpatch.measure.floor import MIN_PEOPLE
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import Model, Rate, changed_rate, correct_rate
 from fairpatch.patch import Patch
 from fairpatch.report.figures import Shown, bands
@@ -21,7 +21,7 @@ STEPS = 41
 """Strengths that the dial shows."""
 
 
-class Line(Shown):
+class DialLine(Shown):
     """What a figure lies between at every strength."""
 
     at_least: list[float | None]
@@ -30,7 +30,7 @@ class Line(Shown):
     """No higher than this."""
 
 
-class MetricLine(Line):
+class MetricLine(DialLine):
     """A comparison of the groups of one feature."""
 
     name: str
@@ -52,9 +52,9 @@ class DialSection(Shown):
     """The strength of the patch as reviewed."""
     metrics: list[MetricLine]
     """What was asked for, by feature."""
-    change_rate: Line
+    change_rate: DialLine
     """Share of changed decisions."""
-    accuracy: Line
+    accuracy: DialLine
     """Share of decisions that equal the outcome."""
 
 
@@ -100,8 +100,8 @@ def dial_section(
                     **bands(ends, metric.highest),
                 )
             )
-        people = table.number(changed_rate().hits) if not table.whole else Told(0, 0)
-        changed = _rates(Told(0, 0), table.people(), tens(shown.changed, people))
+        people = table.number(changed_rate().hits) if not table.whole else PublishedCount(0, 0)
+        changed = _rates(PublishedCount(0, 0), table.people(), tens(shown.changed, people))
         right = correct_rate("f")
         gained = tens(shown.correct - shown.correct[0], _change(table, correct_rate))
         correct = _rates(table.number(right.hits & right.among), table.number(right.among), gained)
@@ -109,19 +109,19 @@ def dial_section(
         strength=at.tolist(),
         chosen=patch.strength,
         metrics=lines,
-        change_rate=Line(**bands(changed)),
-        accuracy=Line(**bands(correct)),
+        change_rate=DialLine(**bands(changed)),
+        accuracy=DialLine(**bands(correct)),
     )
 
 
 def _moved(dial: Dial, rate: Rate, group: int) -> Ints:
     """By how many more people of a group the rate's decision is 1, at every step."""
-    labels = rate.among[:2, 0].any(1)
+    labels = rate.labels
     more = dial.positive[:, group] - dial.positive[0, group]
     return np.asarray(more[:, labels].sum(1), np.int64)
 
 
-def _by_tens(more: Ints, chosen: Told) -> Floats:
+def _by_tens(more: Ints, chosen: PublishedCount) -> Floats:
     """The ten that each number lies in; only that nobody has changed at strength 0 is certain.
 
     What is told of the patch as it is, ``chosen``, must not become narrower by its ten: of the tens
@@ -141,27 +141,27 @@ def _by_tens(more: Ints, chosen: Told) -> Floats:
     return ends
 
 
-def _exactly(more: Ints, _: Told) -> Floats:
+def _exactly(more: Ints, _: PublishedCount) -> Floats:
     return np.stack([more, more], 1).astype(float)
 
 
 def _change(
     table: Protected, rate: Callable[[Model], Rate], feature: str | None = None, group: int = 0
-) -> Told:
+) -> PublishedCount:
     """What is told of how many more hits g has than f; nothing is at stake where all is told."""
     if table.whole:
-        return Told(0, 0)
+        return PublishedCount(0, 0)
     margin = () if feature is None else (feature,)
     before, after = (
         table.number(made.hits & made.among, *margin, group=group)
         for made in (rate("f"), rate("g"))
     )
     if before.high is None or after.high is None:
-        return Told(-(10**9), None)
-    return Told(after.low - before.high, after.high - before.low)
+        return PublishedCount(-(10**9), None)
+    return PublishedCount(after.low - before.high, after.high - before.low)
 
 
-def _rates(hits: Told, among: Told, more: Floats) -> Floats:
+def _rates(hits: PublishedCount, among: PublishedCount, more: Floats) -> Floats:
     """What a rate lies between at every step: (steps, 2)."""
     if hits.high is None or among.high is None or not among.high:
         return np.broadcast_to([0.0, 1.0], more.shape).copy()
@@ -174,7 +174,7 @@ def _ends(metric: Metric, by_group: Sequence[Floats]) -> Floats:
     """What a metric of one rate lies between at every step."""
     if len(by_group) < 2:
         return np.full((STEPS, 2), np.nan)
-    return np.array([metric.between([own[k] for own in by_group]) for k in range(STEPS)])
+    return np.array([metric.between([ends[k] for ends in by_group]) for k in range(STEPS)])
 
 
 def _among(s: Groups, feature: str, counts: Counts, compared: Sequence[int]) -> Ints:

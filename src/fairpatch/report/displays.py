@@ -39,10 +39,11 @@ class ConceptsDisplay:
         ax.invert_yaxis()
         ax.set_xlabel("moves the ratio by, for one standard deviation")
         for j, (name, parts) in enumerate(self.concepts):
-            own = [p for p, r in zip(place, rows, strict=True) if r[2] == j]
+            positions = [p for p, r in zip(place, rows, strict=True) if r[2] == j]
             if parts:
-                ax.text(1.0, own[0] - 0.62, literal(name, 48), transform=ax.get_yaxis_transform(),
-                        ha="right", va="bottom", fontsize=8, style="italic")  # fmt: skip
+                ax.text(1.0, positions[0] - 0.62, literal(name, 48),
+                        transform=ax.get_yaxis_transform(), ha="right", va="bottom", fontsize=8,
+                        style="italic")  # fmt: skip
         self.ax_ = ax
         return self
 

@@ -13,10 +13,10 @@ from fairpatch.choose.dial import Counted, Dial
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.struck import Struck
 from fairpatch.choose.target import Target
+from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.direction import DIRECTIONS, Direction
-from fairpatch.measure.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.metric import Metric
-from fairpatch.report.figures import NOT_TOLD, Shown, Tens
+from fairpatch.report.figures import WITHHELD_FIGURE, Shown, Tens
 from fairpatch.report.named import Names
 
 STOPS = 14
@@ -34,7 +34,7 @@ class Group(Shown):
     """Its share of the people who are shown, in percent."""
 
 
-class Feature(Shown):
+class ExploredFeature(Shown):
     """A sensitive feature and its groups."""
 
     name: str
@@ -48,7 +48,7 @@ class Point(Shown):
 
     candidate: int
     """Its number."""
-    price: float | None
+    points_needed: float | None
     """Points at which a decision changes, of a card."""
     strength: float
     """How far the dial is turned."""
@@ -100,7 +100,7 @@ class Explorer(Shown):
     """The largest value it can have."""
     people: int
     """How many people it was measured on, full tens."""
-    features: list[Feature]
+    features: list[ExploredFeature]
     """The sensitive features."""
     before: Point
     """The base model."""
@@ -142,32 +142,32 @@ def explorer_section(
         return None
     first = next(iter(frontier.dials[0].values()))
     features = [
-        Feature(name=name, groups=_groups(frontier, name, own, names or {}))
-        for name, own in large.items()
+        ExploredFeature(name=name, groups=_groups(frontier, name, groups, names or {}))
+        for name, groups in large.items()
     ]
     whole = all(
-        len(own) == len(frontier.counts.by(name).groups) for name, own in large.items()
+        len(groups) == len(frontier.counts.by(name).groups) for name, groups in large.items()
     ) and len(large) == len(frontier.counts.features)
     tens = tens.model_copy(update={"sized": whole and not metric.given_y})
     is_card = frontier.candidates.strengths is not None
     points: list[Point] = []
-    own = (metric, tens)
+    groups = (metric, tens)
     for m, by_feature in enumerate(frontier.dials):
         direction = frontier.candidates.directions[m]
         dials = _only(by_feature, large)
         stops = _stops(dials, metric, card=is_card)
-        points += [_point(dials, k, m, direction, *own) for k in stops]
+        points += [_point(dials, k, m, direction, *groups) for k in stops]
         if chosen is not None and chosen[0] == m:
             k = int(dials[0].at(chosen[1]))
-            points.append(_point(dials, k, m, direction, *own, chosen=True))
+            points.append(_point(dials, k, m, direction, *groups, chosen=True))
     for each in struck:
         dials = _only(each.dials, large)
-        about = (each.candidate, each.direction, *own)
+        about = (each.candidate, each.direction, *groups)
         points += [
             _point(dials, k, *about, struck=each.line) for k in _stops(dials, metric, card=True)
         ]
-    before = _point(_only(frontier.dials[0], large), 0, -1, "both", *own)
-    points = points if is_card else [p.model_copy(update={"price": None}) for p in points]
+    before = _point(_only(frontier.dials[0], large), 0, -1, "both", *groups)
+    points = points if is_card else [p.model_copy(update={"points_needed": None}) for p in points]
     some = _limits(metric, BOUNDS)
     limits = sorted({*_limits(metric, LIMITS), requirement.limit})
     return Explorer(
@@ -191,37 +191,39 @@ def explorer_section(
 
 def _large(frontier: Frontier) -> dict[str, list[int]]:
     """By feature, the groups of at least ten people, in the order of the dials; two or more."""
-    found = {}
+    by_feature = {}
     for name in frontier.counts.features:
         sizes = [size for _, size in _in_order(frontier, name)]
-        own = [i for i, size in enumerate(sizes) if size >= MIN_PEOPLE]
-        if len(own) > 1:
-            found[name] = own
-    return found
+        groups = [i for i, size in enumerate(sizes) if size >= MIN_PEOPLE]
+        if len(groups) > 1:
+            by_feature[name] = groups
+    return by_feature
 
 
 def _in_order(frontier: Frontier, feature: str) -> list[tuple[str, int]]:
     """The groups of a feature with their people, as dials have them: ordered as text."""
-    own = frontier.counts.by(feature).known()
-    both = zip(own.groups, own.sizes.tolist(), strict=True)
+    counts = frontier.counts.by(feature).known()
+    both = zip(counts.groups, counts.sizes.tolist(), strict=True)
     return sorted(((str(value), size) for (value,), size in both), key=lambda pair: pair[0])
 
 
 def _groups(frontier: Frontier, feature: str, large: list[int], names: Names) -> list[Group]:
-    own = [_in_order(frontier, feature)[i] for i in large]
-    everybody = sum(size for _, size in own)
+    group_names = [_in_order(frontier, feature)[i] for i in large]
+    everybody = sum(size for _, size in group_names)
     called = names.get(feature, {})
     return [
         Group(name=called.get(name, name), people=round(100 * size / everybody))
-        for name, size in own
+        for name, size in group_names
     ]
 
 
 def _only(dials: Mapping[str, Dial], large: Mapping[str, list[int]]) -> list[Dial]:
     """Of each feature's dial, the groups that are shown."""
     return [
-        replace(dials[name], positive=dials[name].positive[:, own], size=dials[name].size[own])
-        for name, own in large.items()
+        replace(
+            dials[name], positive=dials[name].positive[:, groups], size=dials[name].size[groups]
+        )
+        for name, groups in large.items()
     ]
 
 
@@ -232,8 +234,8 @@ def _stops(dials: Sequence[Dial], metric: Metric, *, card: bool) -> list[int]:
     fairest = int(np.nan_to_num(worst, nan=-np.inf).argmax())
     changed = np.asarray(dials[0].changed[: fairest + 1], np.float64)
     wanted = np.linspace(0, float(changed[-1]), STOPS + 1)[1:]
-    found = {int(np.searchsorted(changed, n)) for n in wanted}
-    return sorted(found | (set() if card else {int(dials[0].at(1.0))}))
+    stops = {int(np.searchsorted(changed, n)) for n in wanted}
+    return sorted(stops | (set() if card else {int(dials[0].at(1.0))}))
 
 
 def _point(
@@ -253,30 +255,30 @@ def _point(
     good = float(first.promoted_good[k])
     fairness, rates = [], []
     for dial in dials:
-        own = dial.only(k)
-        size = np.asarray(own.size, np.float64)
+        state = dial.only(k)
+        size = np.asarray(state.size, np.float64)
         own_rates = [
             _share(
                 tens,
-                float(own.positive[0, g].sum()),
+                float(state.positive[0, g].sum()),
                 float(size[g].sum()),
                 known=tens.sized,
             )
             for g in range(len(size))
         ]
         rates.append(own_rates)
-        fairness.append(_metric(metric, own.positive[0], size, tens))
+        fairness.append(_metric(metric, state.positive[0], size, tens))
     return Point(
         candidate=candidate,
         direction=direction,
         struck=struck,
         chosen=chosen,
-        price=round(100 / strength, 6) if strength else None,
+        points_needed=round(100 / strength, 6) if strength else None,
         strength=round(strength, 6),
         changed=_share(tens, float(first.changed[k]), first.people, known=tens.sized),
         accuracy=_share(tens, float(first.correct[k]), first.people, known=tens.sized),
-        promoted_outcome=_told(tens, good, up),
-        left_outcome=_told(tens, float(first.denied_good) - good, left),
+        promoted_outcome=_published(tens, good, up),
+        left_outcome=_published(tens, float(first.denied_good) - good, left),
         fairness=fairness,
         rates=rates,
     )
@@ -287,15 +289,19 @@ def _share(tens: Tens, hits: float, among: float, *, known: bool) -> tuple[float
     return float(np.floor(low * 1000) / 1000), float(min(1.0, np.ceil(high * 1000) / 1000))
 
 
-def _told(tens: Tens, hits: float, among: float) -> tuple[float, float] | None:
-    return None if tens.share(hits, among) is NOT_TOLD else _share(tens, hits, among, known=False)
+def _published(tens: Tens, hits: float, among: float) -> tuple[float, float] | None:
+    return (
+        None
+        if tens.share(hits, among) is WITHHELD_FIGURE
+        else _share(tens, hits, among, known=False)
+    )
 
 
 def _metric(metric: Metric, positive: Counted, size: Counted, tens: Tens) -> tuple[float, float]:
     """What the metric lies between at one stretch of a dial, (groups, labels)."""
     low = high = 0.0
     for make in metric.rates:
-        labels = make("g").among[:2, 0].any(1)
+        labels = make("g").labels
         ends = metric.between(
             [
                 tens.ends(float(p[labels].sum()), float(n[labels].sum()), known=tens.sized)
@@ -321,15 +327,15 @@ def _bounds(
 ) -> list[Bounds]:
     counts = {name: frontier.counts.by(name).known().large(MIN_PEOPLE) for name in large}
     directions = DIRECTIONS if target.direction == "both" else (target.direction,)
-    found = []
+    bounds = []
     for direction in directions:
         for i, name in enumerate(counts):
             known = []
             for limit in limits:
                 bound = metric.fewest(counts[name], limit, direction=direction, roughly=True)
                 known.append(None if bound is None else _floor(bound.changes, bound.people))
-            found.append(Bounds(direction=direction, feature=i, known=known))
-    return found
+            bounds.append(Bounds(direction=direction, feature=i, known=known))
+    return bounds
 
 
 def _floor(changes: int, people: int) -> float:

@@ -7,9 +7,9 @@ from pydantic import ConfigDict
 
 from fairpatch._arrays import Floats
 from fairpatch.decision import Decision
-from fairpatch.measure.disclose import Told
-from fairpatch.measure.estimate import FEW_BEHIND, Estimate
-from fairpatch.measure.floor import MIN_PEOPLE, full_tens
+from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.floor import MIN_PEOPLE, full_tens
+from fairpatch.measure.estimate import Estimate
 from fairpatch.patch.parts import Part
 
 
@@ -19,7 +19,7 @@ class Shown(Part):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class Range(Shown):
+class CountRange(Shown):
     """A count of which no more is told than what it lies between."""
 
     at_least: int
@@ -28,7 +28,7 @@ class Range(Shown):
     """No more than this; null where it is not told at all."""
 
 
-Count = int | Range
+Count = int | CountRange
 """How many people: a number, or what it lies between."""
 
 
@@ -47,6 +47,8 @@ class Figure(Shown):
     """The value is no higher, where no more may be told."""
     reason: str | None
     """Why there is no value."""
+    withheld: bool = False
+    """Whether there is one that is not given in full, to protect small groups."""
     groups: str
     """The groups that a comparison hangs on, in words: lowest against highest."""
     between: tuple[str, str] | None
@@ -58,6 +60,11 @@ class Figure(Shown):
         if self.value is not None or self.at_least is None or self.at_most is None:
             return self.value
         return (self.at_least + self.at_most) / 2
+
+    @property
+    def informative(self) -> bool:
+        """Whether anything is known of a share: "0 to 100 of 100" is nothing."""
+        return self.middle is not None and (self.at_least, self.at_most) != (0, 1)
 
 
 class Words(Shown):
@@ -91,12 +98,12 @@ def in_words(people: Count) -> str:
     low, high = people.at_least, people.at_most
     if high is not None and low and high - low < 0.05 * high:
         return f"about {(low + high + 1) // 2:,}"
-    return str(Told(low, high))
+    return str(PublishedCount(low, high))
 
 
-def count(told: Told) -> Count:
+def count(shown: PublishedCount) -> Count:
     """What is told of a count, as data."""
-    return told.low if told.exact else Range(at_least=told.low, at_most=told.high)
+    return shown.low if shown.exact else CountRange(at_least=shown.low, at_most=shown.high)
 
 
 def figure(estimate: Estimate, digits: int = 6) -> Figure:
@@ -111,11 +118,15 @@ def figure(estimate: Estimate, digits: int = 6) -> Figure:
     }
     rounded = {k: None if v is None else round(v, digits) for k, v in numbers.items()}
     return Figure(
-        **rounded, reason=estimate.reason, groups=estimate.groups, between=estimate.between
+        **rounded,
+        reason=estimate.reason,
+        withheld=estimate.withheld,
+        groups=estimate.groups,
+        between=estimate.between,
     )
 
 
-NOT_TOLD = figure(Estimate(None, reason=FEW_BEHIND))
+WITHHELD_FIGURE = figure(Estimate.withhold())
 
 
 class Tens(Shown):
@@ -136,13 +147,13 @@ class Tens(Shown):
         if self.exact:
             return whole
         low = full_tens(whole)
-        return Range(at_least=low, at_most=low + MIN_PEOPLE - 1)
+        return CountRange(at_least=low, at_most=low + MIN_PEOPLE - 1)
 
     def ends(self, hits: float, among: float, *, known: bool = False) -> tuple[float, float]:
         """What a share lies between; ``known`` where it is no secret how many it is among."""
         if self.exact:
-            own = hits / among if among else 0.0
-            return own, own
+            share = hits / among if among else 0.0
+            return share, share
         k, n = (full_tens(round(x)) for x in (hits, among))
         if not n:
             return 0.0, 1.0
@@ -153,7 +164,7 @@ class Tens(Shown):
     def share(self, hits: float, among: float) -> Figure:
         """A share of people, as much of it as tens tell."""
         if among < (1 if self.exact else MIN_PEOPLE):
-            return NOT_TOLD
+            return WITHHELD_FIGURE
         return figure(Estimate.somewhere(*self.ends(hits, among)))
 
 
@@ -162,5 +173,5 @@ def bands(ends: Floats, highest: float = 1.0) -> dict[str, list[Any]]:
     low, high = np.floor(ends[:, 0] * 100 + 1e-9) / 100, np.ceil(ends[:, 1] * 100 - 1e-9) / 100
     both = {"at_least": np.maximum(low, 0.0), "at_most": np.minimum(high, highest)}
     return {
-        k: [None if np.isnan(v) else round(float(v), 2) for v in own] for k, own in both.items()
+        k: [None if np.isnan(v) else round(float(v), 2) for v in end] for k, end in both.items()
     }

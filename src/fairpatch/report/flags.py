@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from fairpatch.measure.floor import MIN_PEOPLE
-from fairpatch.patch.compare import Comparison
+from fairpatch.floor import MIN_PEOPLE
+from fairpatch.identity.compare import Comparison
 from fairpatch.report.card_section import CardSection
 from fairpatch.report.figures import Figure, Shown, Words
-from fairpatch.report.group_section import Groups, Swap
-from fairpatch.report.proxy_section import TELLS, Proxy
-from fairpatch.report.sentences import ends, least, percent, said
+from fairpatch.report.group_section import GroupsSection, SwapSection
+from fairpatch.report.proxy_section import REVEALING, Proxy
+from fairpatch.report.sentences import ends, figure_text, least, percent
 from fairpatch.report.stability_section import StabilitySection
-from fairpatch.report.verdict_section import Certified, Verdict
+from fairpatch.report.verdict_section import CertificateSection, Effect
+from fairpatch.verdict import Verdict
 
 Level = Literal["stop", "look", "fine"]
 PROTECTED = (
@@ -23,7 +24,7 @@ PROTECTED = (
     "native", "country", "origin", "ancestry", "zip", "neighbourhood", "neighborhood", "surname",
     "firstname", "maiden",
 )  # fmt: skip
-"""Beginnings of words in the names of columns that are protected somewhere, or near to it."""
+"""Prefixes of words in the names of columns that are protected somewhere, or closely related."""
 AGREE = 0.8
 """Of the changes, the share that refits must make too."""
 MANY_REVERSED = 0.1
@@ -47,10 +48,10 @@ class Flag(Shown):
 
 def flags_of(
     *,
-    verdict: Verdict,
-    certificate: Certified | None,
-    swap: Sequence[Swap],
-    groups: Sequence[Groups],
+    effect: Effect,
+    certificate: CertificateSection | None,
+    swap: Sequence[SwapSection],
+    groups: Sequence[GroupsSection],
     card: CardSection | None,
     columns: Sequence[str],
     proxies: Sequence[Proxy],
@@ -62,68 +63,68 @@ def flags_of(
     accuracy_drop: float = 0.02,
 ) -> list[Flag]:
     """Every check with what it found, the gravest first."""
-    found = [
-        *_target(verdict, certificate),
+    flags = [
+        *_target(effect, certificate),
         *_outcomes(swap, words),
         *_stability(stability),
         *_lines(card, columns, proxies, (*PROTECTED, *protected)),
-        *_binding(verdict, groups),
+        *_binding(effect, groups),
         *_accuracy(groups, accuracy_drop, words),
-        *_turned(verdict),
+        *_turned(effect),
         *_scores(inversions),
         *_model(comparison, certificate),
     ]
     order = ("stop", "look", "fine")
-    return sorted(found, key=lambda flag: order.index(flag.level))
+    return sorted(flags, key=lambda flag: order.index(flag.level))
 
 
-def _target(verdict: Verdict, certificate: Certified | None) -> Iterator[Flag]:
-    missed = [r for r in verdict.requirements if r.met is False]
+def _target(effect: Effect, certificate: CertificateSection | None) -> Iterator[Flag]:
+    missed = [r for r in effect.requirements if r.met is False]
     for r in missed:
         yield Flag(
             name="target",
             level="stop",
-            text=f"{r.name} by {r.feature} is missed on these people: {said(r.after)}"
-            f"{r.after.groups}, asked {r.limit:g}",
-            todo="Ask for more room (room=1), or learn from more people.",
+            text=f"{r.name} by {r.feature} is not met on these people: {figure_text(r.after)}"
+            f"{r.after.groups}, target {r.limit:g}",
+            todo="Set a safety margin (safety_margin=1), or fit on more rows.",
         )
-    asked = [r for r in verdict.requirements if r.limit is not None]
+    asked = [r for r in effect.requirements if r.limit is not None]
     if asked and not missed and all(r.met for r in asked):
-        yield Flag(name="target", level="fine", text="What was asked is met on these people")
+        yield Flag(name="target", level="fine", text="The target is met on these people")
     for r in asked:
         if r.met is None:
             yield Flag(
                 name="target",
                 level="look",
-                text=f"Whether {r.name} by {r.feature} is met on these people is not told: it is "
-                f"{said(r.after)}, and few people are behind it",
+                text=f"Whether {r.name} by {r.feature} is met on these people is withheld to "
+                f"protect small groups: it is {figure_text(r.after)}",
             )
-    for v in certificate.verdicts if certificate is not None else ():
+    for v in certificate.results if certificate is not None else ():
         known = v.feature in {r.feature for r in missed}
-        if v.word in ("missed", "refuted") and not known:
+        if v.verdict.fails and not known:
             yield Flag(
                 name="target",
                 level="stop",
-                text=f"{v.requirement}, {v.feature}: {v.word} on the people kept apart to certify",
-                todo="Ask for more room (room=1), or learn from more people.",
+                text=f"{v.requirement}, {v.feature}: {v.verdict} on the certification set",
+                todo="Set a safety margin (safety_margin=1), or fit on more rows.",
             )
-    if certificate is not None and certificate.word == "too few data":
+    if certificate is not None and certificate.verdict is Verdict.INCONCLUSIVE:
         yield Flag(
             name="certificate",
             level="look",
-            text="What was asked is met, but too few people were looked at to show that it holds",
-            todo="The certificate says how many would do.",
+            text="Inconclusive: the target is met, but on too few people to show that it holds",
+            todo="The certificate says how many are needed.",
         )
     if asked and certificate is None:
         yield Flag(
             name="certificate",
             level="look",
-            text="Nothing was shown to hold on people not used before: there is no certificate",
-            todo="Keep some people apart when fitting, or certify on new ones.",
+            text="There is no certificate: nothing was tested on a certification set",
+            todo="Hold out rows when fitting, or certify on new ones.",
         )
 
 
-def _outcomes(swap: Sequence[Swap], words: Words) -> Iterator[Flag]:
+def _outcomes(swap: Sequence[SwapSection], words: Words) -> Iterator[Flag]:
     """The promoted should turn out no worse than those left denied; the demoted, no better."""
     by = {s.what: s.outcome_rate for s in swap}
     yes, no = words.approved, words.denied
@@ -141,7 +142,7 @@ def _outcome(name: str, high: Figure, who: str, low: Figure, whom: str, good: st
     about = f"outcome of the {name}"
     (one, top), (other, most) = ends(high), ends(low)
     if one < most and top > other and (high.value is None or low.value is None):
-        text = f"Whether {who} turn out better than {whom} is not told: few people are behind it"
+        text = f"Whether {who} have better outcomes than {whom} is withheld to protect small groups"
         return Flag(name=about, level="look", text=text)
     both = f"of {who} {percent(high)} have {good}, of {whom} {percent(low)}"
     if one >= most:
@@ -151,7 +152,7 @@ def _outcome(name: str, high: Figure, who: str, low: Figure, whom: str, good: st
         name=about,
         level="stop" if sure else "look",
         text=f"The wrong people may be {name}: {both}",
-        todo="Weigh accuracy more (a lower price_per_change), or forbid the line that moves them.",
+        todo="Weigh accuracy more (a lower price_per_change), or strike the line that moves them.",
     )
 
 
@@ -160,18 +161,16 @@ def _stability(stability: StabilitySection | None) -> Iterator[Flag]:
         yield Flag(
             name="stability",
             level="look",
-            text="Whether the same people would change if it were learned again is not told "
-            "here: few people change, or the fit itself is not at hand",
+            text="Whether the same people would change after a refit was not measured: too few "
+            "people change, or the fit is not available",
         )
         return
     same = stability.of_changed
     yield Flag(
         name="stability",
         level="fine" if same >= AGREE else "look",
-        text=f"Learned again {stability.refits} times, {same:.0%} of the same people change",
-        todo=""
-        if same >= AGREE
-        else "Whom it changes hangs on chance: fewer lines, or more people.",
+        text=f"Across {stability.refits} bootstrap refits, {same:.0%} of the changes recur",
+        todo="" if same >= AGREE else "Who changes is unstable: use fewer lines, or more rows.",
     )
 
 
@@ -181,19 +180,19 @@ def _lines(
     proxies: Sequence[Proxy],
     protected: Sequence[str],
 ) -> Iterator[Flag]:
-    tells: dict[str, Proxy] = {}
+    reveals: dict[str, Proxy] = {}
     for p in proxies:
-        if p.read and p.auc >= TELLS:
-            tells.setdefault(p.what, p)
+        if p.read and p.auc >= REVEALING:
+            reveals.setdefault(p.what, p)
     named = {column: is_protected(column, protected) for column in columns}
     untold = [column for column in columns if column not in {p.what for p in proxies}]
     if untold:
         yield Flag(
-            name="proxy not told",
+            name="proxy not measured",
             level="look",
-            text=f"How well {', '.join(untold)} {'tells' if len(untold) == 1 else 'tell'} the "
-            "group is not told here: too few people are behind it",
-            todo="Judge from what the columns mean, or ask for the review that shows small counts.",
+            text=f"How well {', '.join(untold)} {'predicts' if len(untold) == 1 else 'predict'} "
+            "the group is withheld to protect small groups",
+            todo="Judge by what the columns mean, or ask for the review that shows small counts.",
         )
     for column in columns:
         who = [line.who for line in card.lines if line.column == column] if card else [column]
@@ -201,24 +200,28 @@ def _lines(
         what += "\N{RIGHT DOUBLE QUOTATION MARK}"
         if len(who) > 1:
             what += f" (and {len(who) - 1} more line{'s' * (len(who) > 2)})"
-        found = []
+        reasons = []
         if named[column]:
-            found.append(f"reads {column}, which is protected or near to it in many places")
-        if column in tells:
-            found.append(f"tells {tells[column].feature} (AUC {tells[column].auc:g})")
-        if found:
+            reasons.append(
+                f"uses {column}, which is protected or closely related in many jurisdictions"
+            )
+        if column in reveals:
+            reasons.append(
+                f"is a proxy for {reveals[column].feature} (AUC {reveals[column].auc:g})"
+            )
+        if reasons:
             yield Flag(
                 name="protected or proxy",
                 level="look",
-                text=f"{what} {' and '.join(found)}",
-                todo="Decide whether it may be used; strike it to see the page without it.",
+                text=f"{what} {' and '.join(reasons)}",
+                todo="Decide whether it may be used; strike it to see the effect without it.",
             )
-    if columns and not tells and not untold and not any(named.values()):
+    if columns and not reveals and not untold and not any(named.values()):
         yield Flag(
             name="protected or proxy",
             level="fine",
-            text="No line reads a column that is protected by its name or tells the group by "
-            f"itself (AUC {TELLS})",
+            text="No line uses a column that is protected by its name or a proxy for the group "
+            f"(AUC {REVEALING} or more)",
         )
 
 
@@ -237,15 +240,15 @@ def is_protected(column: str, protected: Sequence[str] = PROTECTED) -> bool:
     )
 
 
-def _binding(verdict: Verdict, groups: Sequence[Groups]) -> Iterator[Flag]:
+def _binding(effect: Effect, groups: Sequence[GroupsSection]) -> Iterator[Flag]:
     """Whether what was asked hangs on very few people."""
-    for own in groups:
-        if len(own.features) != 1:
+    for section in groups:
+        if len(section.features) != 1:
             continue
-        rows = [r for r in own.rows if not r.hidden and r.people is not None and not r.unknown]
+        rows = [r for r in section.rows if not r.hidden and r.people is not None and not r.unknown]
         everybody = sum(least(r.people) for r in rows if r.people is not None)
-        for r in verdict.requirements:
-            if r.feature != own.features[0] or r.limit is None:
+        for r in effect.requirements:
+            if r.feature != section.features[0] or r.limit is None:
                 continue
             for row in rows:
                 few = row.people is not None and least(row.people) < SMALL * everybody
@@ -253,18 +256,18 @@ def _binding(verdict: Verdict, groups: Sequence[Groups]) -> Iterator[Flag]:
                     yield Flag(
                         name="small group",
                         level="look",
-                        text=f"{r.name} by {r.feature} hangs on {row.group}: fewer than "
+                        text=f"{r.name} by {r.feature} depends on {row.group}: fewer than "
                         f"{SMALL:.0%} of the people",
-                        todo="Its rate is mostly chance: merge it, or look at it by itself.",
+                        todo="Its rate is mostly chance: merge it, or examine it separately.",
                     )
 
 
-def _accuracy(groups: Sequence[Groups], most: float, words: Words) -> Iterator[Flag]:
+def _accuracy(groups: Sequence[GroupsSection], most: float, words: Words) -> Iterator[Flag]:
     fell = unclear = False
-    for own in groups:
-        if len(own.features) != 1:
+    for section in groups:
+        if len(section.features) != 1:
             continue
-        for row in own.rows:
+        for row in section.rows:
             if row.accuracy is None:
                 continue
             before, after = row.accuracy.before, row.accuracy.after
@@ -279,21 +282,21 @@ def _accuracy(groups: Sequence[Groups], most: float, words: Words) -> Iterator[F
             more = ""
             if wrong is not None and wrong.after.middle is not None:
                 more = (
-                    f"; {words.approved} without {words.good_outcome}: {percent(wrong.before)} to "
-                    f"{percent(wrong.after)}"
+                    f"; of all without {words.good_outcome}, the share {words.approved} goes from "
+                    f"{percent(wrong.before)} to {percent(wrong.after)}"
                 )
             yield Flag(
                 name="accuracy of a group",
                 level="look",
-                text=f"Accuracy among {row.group} ({own.features[0]}) falls from "
+                text=f"Accuracy among {row.group} ({section.features[0]}) falls from "
                 f"{percent(row.accuracy.before)} to {percent(row.accuracy.after)}{more}",
-                todo="See the errors by group, and how the promoted turn out.",
+                todo="See the errors by group, and the outcomes of the promoted.",
             )
     if unclear and not fell:
         yield Flag(
             name="accuracy of a group",
             level="look",
-            text=f"Whether a small group's accuracy falls by more than {most:.0%} is not told here",
+            text=f"Whether a small group's accuracy falls by more than {most:.0%} is withheld",
         )
     elif not fell:
         yield Flag(
@@ -303,16 +306,16 @@ def _accuracy(groups: Sequence[Groups], most: float, words: Words) -> Iterator[F
         )
 
 
-def _turned(verdict: Verdict) -> Iterator[Flag]:
+def _turned(effect: Effect) -> Iterator[Flag]:
     """Whether a group that was behind is now ahead."""
-    for r in verdict.requirements:
+    for r in effect.requirements:
         before, after = r.before.between, r.after.between
         if r.limit is not None and after is not None and before == after[::-1]:
             yield Flag(
                 name="order of the groups",
                 level="look",
                 text=f"{r.name} by {r.feature}: {after[0]} was ahead and is now behind {after[1]}",
-                todo="The patch goes farther than equality: a weaker one may do.",
+                todo="The patch overshoots equality: a weaker one may be enough.",
             )
 
 
@@ -321,16 +324,16 @@ def _scores(inversions: float) -> Iterator[Flag]:
         yield Flag(
             name="scores",
             level="look",
-            text=f"{inversions:.0%} of pairs of people change places by their patched scores",
-            todo="Use them to decide at this cut-off, not to rank, price or set limits.",
+            text=f"{inversions:.0%} of pairs of people swap ranks in the patched score",
+            todo="Use patched scores to decide at this threshold, not to rank or price.",
         )
 
 
-def _model(comparison: Comparison, certificate: Certified | None) -> Iterator[Flag]:
+def _model(comparison: Comparison, certificate: CertificateSection | None) -> Iterator[Flag]:
     for f in comparison.findings:
         yield Flag(
             name="other model or people",
-            level="stop" if f.word == "refuse" else "look",
+            level="stop" if f.severity == "refuse" else "look",
             text=f.text[:1].upper() + f.text[1:],
             todo="The patch was learned for other scores or people.",
         )
@@ -338,9 +341,9 @@ def _model(comparison: Comparison, certificate: Certified | None) -> Iterator[Fl
         yield Flag(
             name="other model or people",
             level="fine",
-            text="Scores and columns look like those that the patch was learned for"
+            text="Scores and columns look like those the patch was learned for"
             if comparison.people >= 3 * MIN_PEOPLE
-            else "Too few people to tell whether scores look like those of the fit",
+            else "Too few people to compare the scores with those of the fit",
         )
     if certificate is not None and certificate.warning:
         text = certificate.warning

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
-from fairpatch.measure.estimate import FEW_BEHIND, Estimate
-from fairpatch.measure.protected import Protected
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.reviewed import MOVES, move, outcome
+from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.rates import (
     Model,
     Rate,
@@ -14,7 +15,6 @@ from fairpatch.measure.rates import (
     selection_rate,
     true_positive_rate,
 )
-from fairpatch.measure.reviewed import MOVES, move, outcome
 from fairpatch.report.figures import Count, Figure, Shown, count, figure
 
 COMPARED: dict[str, Callable[[Model], Rate]] = {
@@ -63,7 +63,7 @@ class GroupRow(Shown):
     """Share with the good outcome of those promoted, demoted, left approved and left denied."""
 
 
-class Groups(Shown):
+class GroupsSection(Shown):
     """The groups of one feature, or of a crossing of several."""
 
     features: list[str]
@@ -74,7 +74,7 @@ class Groups(Shown):
     """Whether there are too many cells to be protected, so that no group is shown."""
 
 
-class Swap(Shown):
+class SwapSection(Shown):
     """People of whom the same becomes, and how they turned out."""
 
     what: str
@@ -85,22 +85,24 @@ class Swap(Shown):
     """Share of them with the good outcome."""
 
 
-def group_section(table: Protected, *features: str) -> Groups:
+def group_section(table: Protected, *features: str) -> GroupsSection:
     """By group: sizes, rates, errors, changes and outcomes."""
-    own = table.by(*features)
+    counts = table.by(*features)
     hidden, compared = table.hidden(*features), table.compared(*features)
     rates = {
-        (name, model): [table.rate(make(model), *features, group=i) for i in range(len(own.groups))]
+        (name, model): [
+            table.rate(make(model), *features, group=i) for i in range(len(counts.groups))
+        ]
         for name, make in COMPARED.items()
         for model in ("f", "g")
     }
     rows = []
-    for i, name in enumerate(own.group_names):
-        unknown = None in own.groups[i]
+    for i, name in enumerate(counts.group_names):
+        unknown = None in counts.groups[i]
         if hidden[i]:
             rows.append(GroupRow(group=name, hidden=True, unknown=unknown))
             continue
-        told = {k: _pair(rates[k, "f"][i], rates[k, "g"][i]) for k in COMPARED}
+        pairs = {k: _pair(rates[k, "f"][i], rates[k, "g"][i]) for k in COMPARED}
         impact = [
             _impact(rates["rate", model][i], [rates["rate", model][j] for j in compared])
             for model in ("f", "g")
@@ -111,7 +113,7 @@ def group_section(table: Protected, *features: str) -> Groups:
                 hidden=False,
                 unknown=unknown,
                 people=count(table.people(*features, group=i)),
-                **told,
+                **pairs,
                 impact_ratio=_pair(*impact),
                 promoted=count(table.number(promoted_rate().hits, *features, group=i)),
                 demoted=count(table.number(demoted_rate().hits, *features, group=i)),
@@ -120,13 +122,13 @@ def group_section(table: Protected, *features: str) -> Groups:
                 },
             )
         )
-    return Groups(features=list(features), rows=rows, withheld=features in table.withheld)
+    return GroupsSection(features=list(features), rows=rows, withheld=features in table.withheld)
 
 
-def swap_section(table: Protected) -> list[Swap]:
+def swap_section(table: Protected) -> list[SwapSection]:
     """Who comes in, who goes out and who stays, and how they turned out."""
     return [
-        Swap(
+        SwapSection(
             what=what,
             people=count(table.number(move(what).hits)),
             outcome_rate=figure(table.rate(outcome(what))),
@@ -139,14 +141,16 @@ def _pair(before: Estimate, after: Estimate) -> Pair:
     return Pair(before=figure(before), after=figure(after))
 
 
-def _impact(own: Estimate, compared: list[Estimate]) -> Estimate:
+def _impact(estimate: Estimate, compared: list[Estimate]) -> Estimate:
     """A group's rate over the highest group's."""
-    if own.ends is None or not compared or any(r.ends is None for r in compared):
-        return Estimate(None, reason=own.reason or FEW_BEHIND)
+    if estimate.ends is None or not compared or any(r.ends is None for r in compared):
+        return Estimate.undefined(estimate.reason) if estimate.reason else Estimate.withhold()
     ends = [r.ends for r in compared if r.ends is not None]
     low, high = max(e[0] for e in ends), max(e[1] for e in ends)
-    if own.low is not None and all(r.low is not None for r in compared):
-        return Estimate(own.ends[0] / high) if high else Estimate.undefined("nobody is approved")
+    if estimate.low is not None and all(r.low is not None for r in compared):
+        return (
+            Estimate(estimate.ends[0] / high) if high else Estimate.undefined("nobody is approved")
+        )
     if not low:
-        return Estimate(None, reason=FEW_BEHIND)
-    return Estimate.somewhere(max(0.0, own.ends[0]) / high, own.ends[1] / low)
+        return Estimate.withhold()
+    return Estimate.somewhere(max(0.0, estimate.ends[0]) / high, estimate.ends[1] / low)

@@ -1,22 +1,20 @@
 """The first screen: what happens in a sentence or two, and a light."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from fairpatch.measure.metric import P_RULE
-from fairpatch.report.figures import Count, Figure, Range, Shown, Words
-from fairpatch.report.group_section import GroupRow, Groups, Swap
-from fairpatch.report.sentences import least, percent, said, told
-from fairpatch.report.verdict_section import Certified, Met, Verdict
-
-Word = Literal["holds", "not enough people", "missed", "does not hold", "not certified"]
+from fairpatch.report.figures import Count, CountRange, Figure, Shown, Words
+from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
+from fairpatch.report.sentences import count_text, figure_text, least, percent
+from fairpatch.report.verdict_section import CertificateSection, Effect, Met
+from fairpatch.verdict import Verdict
 
 
 class Light(Shown):
     """Whether what was asked holds, as a word; the page adds an icon and a colour."""
 
-    word: Word
-    """holds, not enough people, missed, does not hold, or not certified."""
+    verdict: Verdict | None
+    """The verdict; null where nothing was certified."""
     text: str
     """How that is known."""
 
@@ -33,22 +31,22 @@ class Headline(Shown):
 
 
 def headline(
-    verdict: Verdict,
-    certificate: Certified | None,
-    groups: Sequence[Groups],
-    swap: Sequence[Swap],
+    effect: Effect,
+    certificate: CertificateSection | None,
+    groups: Sequence[GroupsSection],
+    swap: Sequence[SwapSection],
     words: Words,
 ) -> Headline:
     """Sentences made of the figures below them."""
     return Headline(
-        changes=_changes(verdict, groups, swap, words),
+        changes=_changes(effect, groups, swap, words),
         gains=" ".join(
             [
-                *(_gain(r, words) for r in verdict.requirements if r.limit is not None),
-                *_bounds(verdict),
+                *(_gain(r, words) for r in effect.requirements if r.limit is not None),
+                *_bounds(effect),
             ]
         ),
-        light=_light(verdict, certificate),
+        light=_light(effect, certificate),
     )
 
 
@@ -56,27 +54,29 @@ def _nobody(people: Count) -> bool:
     return people == 0
 
 
-def _changes(verdict: Verdict, groups: Sequence[Groups], swap: Sequence[Swap], words: Words) -> str:
-    up, down = verdict.change.promoted, verdict.change.demoted
+def _changes(
+    effect: Effect, groups: Sequence[GroupsSection], swap: Sequence[SwapSection], words: Words
+) -> str:
+    up, down = effect.change.promoted, effect.change.demoted
     if _nobody(up) and _nobody(down):
         return "No decision changes."
     before = {s.what: s.people for s in swap}
-    found = []
+    sentences = []
     if not _nobody(up):
         of = _sum(up, before["left denied"])
-        found.append(
-            f"{told(up)} of {told(of)} people who were {words.denied} "
+        sentences.append(
+            f"{count_text(up)} of {count_text(of)} people who were {words.denied} "
             f"{'is' if up == 1 else 'are'} now {words.approved}{_mostly(groups, 'promoted', up)}."
         )
     if not _nobody(down):
         of = _sum(down, before["left approved"])
-        found.append(
-            f"{told(down)} of {told(of)} people who were {words.approved} "
+        sentences.append(
+            f"{count_text(down)} of {count_text(of)} people who were {words.approved} "
             f"{'is' if down == 1 else 'are'} now {words.denied}{_mostly(groups, 'demoted', down)}."
         )
     else:
-        found.append(f"Nobody here who was {words.approved} loses that.")
-    return " ".join(text[:1].upper() + text[1:] for text in found)
+        sentences.append(f"Nobody who was {words.approved} is now {words.denied}.")
+    return " ".join(text[:1].upper() + text[1:] for text in sentences)
 
 
 def _sum(one: Count, other: Count) -> Count:
@@ -85,10 +85,10 @@ def _sum(one: Count, other: Count) -> Count:
         return one + other
     low = least(one) + least(other)
     high = [c if isinstance(c, int) else c.at_most for c in (one, other)]
-    return Range(at_least=low, at_most=None if None in high else sum(h for h in high if h))
+    return CountRange(at_least=low, at_most=None if None in high else sum(h for h in high if h))
 
 
-def _mostly(groups: Sequence[Groups], what: str, everybody: Count) -> str:
+def _mostly(groups: Sequence[GroupsSection], what: str, everybody: Count) -> str:
     """Of the first feature, the group that most of them belong to."""
     rows = [r for r in groups[0].rows if not r.hidden and not r.unknown] if groups else []
     sizes: list[tuple[int, GroupRow, Count]] = []
@@ -100,7 +100,7 @@ def _mostly(groups: Sequence[Groups], what: str, everybody: Count) -> str:
         return ""
     most, row, people = max(sizes, key=lambda s: s[0])
     top = everybody if isinstance(everybody, int) else everybody.at_most
-    return f"; {told(people)} of them {row.group}" if top and 2 * most > top else ""
+    return f"; {count_text(people)} of them {row.group}" if top and 2 * most > top else ""
 
 
 def _gain(r: Met, words: Words) -> str:
@@ -108,7 +108,7 @@ def _gain(r: Met, words: Words) -> str:
     if r.metric == P_RULE.name and r.after.between and r.before.between == r.after.between:
         low, high = r.after.between
         text = (
-            f"By {r.feature}, the share of {low} who are {words.approved} goes from "
+            f"By {r.feature}, the {_rate(words)} of {low} {_moves(r)} from "
             f"{percent(r.before, 1)} to {percent(r.after, 1)} of that of {high}"
         )
     else:
@@ -117,73 +117,75 @@ def _gain(r: Met, words: Words) -> str:
             if r.before.middle is not None
             else f"{r.name} by {r.feature} is {_named(r.after)}"
         )
-    asked = f"{100 * (r.limit or 0):g}%" if "of that of" in text else f"{r.limit:g}"
-    return f"{text}; asked: {asked}."
+    limit = f"{100 * (r.limit or 0):g}%" if "of that of" in text else f"{r.limit:g}"
+    return f"{text} (target: {limit})."
+
+
+def _rate(words: Words) -> str:
+    """What the field calls the share of the favourable decision."""
+    return "approval rate" if words.approved == "approved" else f"share {words.approved}"
+
+
+def _moves(r: Met) -> str:
+    """Whether it rises or falls, as far as that is shown."""
+    before, after = r.before.middle, r.after.middle
+    if before is None or after is None or before == after:
+        return "goes"
+    return "rises" if after > before else "falls"
 
 
 def _named(figure: Figure) -> str:
-    return f"{said(figure)}{figure.groups}"
+    return f"{figure_text(figure)}{figure.groups}"
 
 
-def _bounds(verdict: Verdict) -> list[str]:
-    if verdict.bound_known is None or not verdict.bound_known:
+def _bounds(effect: Effect) -> list[str]:
+    if effect.bound_known is None or not effect.bound_known:
         return []
-    text = (
-        f"No method could do it with fewer than {verdict.bound_known:.1%} of all decisions changed"
-    )
-    rate = verdict.change.change_rate.value
+    text = f"At least {effect.bound_known:.1%} of all decisions must change to reach that"
+    rate = effect.change.change_rate.value
     if rate is not None:
         text += f" (here {rate:.1%})"
-    if verdict.bound_blind is not None and verdict.bound_blind > verdict.bound_known:
-        text += f"; about {verdict.bound_blind:.1%} are to be expected at best without reading it"
+    if effect.bound_blind is not None and effect.bound_blind > effect.bound_known:
+        text += f"; without using the group, the estimated minimum is {effect.bound_blind:.1%}"
     return [f"{text}."]
 
 
-def _light(verdict: Verdict, certificate: Certified | None) -> Light:
+def _light(effect: Effect, certificate: CertificateSection | None) -> Light:
     if certificate is None:
-        missed = [r for r in verdict.requirements if r.met is False]
-        asked = [r for r in verdict.requirements if r.limit is not None]
+        missed = [r for r in effect.requirements if r.met is False]
+        asked = [r for r in effect.requirements if r.limit is not None]
         if missed:
-            text = "What was asked is missed on these people."
-            return Light(word="missed", text=text)
-        text = "No target was asked for, and nothing was tested on people kept apart for that."
+            text = "The target is not met on these people."
+            return Light(verdict=Verdict.NOT_MET, text=text)
+        text = "There is no target, and nothing was tested on a certification set."
         if asked:
-            met = "is met here" if all(r.met for r in asked) else "may be met here (few are told)"
-            text = f"What was asked {met}, but was not tested on people kept apart for that."
-        return Light(word="not certified", text=text)
-    people = max((v.people for v in certificate.verdicts), key=least)
+            met = (
+                "is met here" if all(r.met for r in asked) else "may be met here (figures withheld)"
+            )
+            text = f"The target {met}, but was not tested on a certification set."
+        return Light(verdict=None, text=text)
+    people = max((result.people for result in certificate.results), key=least)
     level = f"{certificate.confidence:.0%}"
-    on = f"on {told(people)} people used neither to learn nor to choose"
+    on = f"on {count_text(people)} people used neither to learn nor to choose"
     ends = "; ".join(
-        f"{v.requirement}, {v.feature}: {said(v.estimate, 3)} measured"
-        f"{_limit(v.estimate, v.requirement)}"
-        for v in certificate.verdicts
-        if v.estimate.middle is not None
+        f"{result.requirement}, {result.feature}: {figure_text(result.estimate, 3)} measured"
+        f"{_limit(result.estimate, at_least=result.at_least)}"
+        for result in certificate.results
+        if result.estimate.middle is not None
     )
-    if certificate.word == "certified":
-        return Light(word="holds", text=f"Shown at {level} confidence {on}. {ends}.")
-    if certificate.word == "refuted":
-        return Light(word="does not hold", text=f"Shown at {level} confidence {on}. {ends}.")
-    if certificate.word == "missed":
-        return Light(
-            word="missed",
-            text=f"What was measured {on} does not keep what was asked; chance alone may have done "
-            f"it. {ends}.",
-        )
-    needed = [v.people_needed for v in certificate.verdicts if v.people_needed]
-    more = f" About {max(needed):,} would do." if needed else ""
-    return Light(
-        word="not enough people",
-        text=f"What was asked is met {on}, but they are too few to show that it holds.{more} "
-        f"{ends}.",
-    )
+    verdict, text = certificate.verdict, f"Shown at {level} confidence {on}."
+    if verdict is Verdict.NOT_MET:
+        text = f"What was measured {on} does not meet the target; chance alone may explain that."
+    elif verdict is Verdict.INCONCLUSIVE:
+        needed = [result.people_needed for result in certificate.results if result.people_needed]
+        more = f" About {max(needed):,} would be enough." if needed else ""
+        text = f"The target is met {on}, but they are too few to show that it holds.{more}"
+    return Light(verdict=verdict, text=f"{text} {ends}.")
 
 
-def _limit(figure: Figure, requirement: str) -> str:
+def _limit(figure: Figure, *, at_least: bool) -> str:
     """The side of the interval that the test looks at."""
     if figure.low is None or figure.high is None:
         return ""
-    at_least = " at least " in requirement
-    return (
-        f", {'at least' if at_least else 'at most'} {figure.low if at_least else figure.high:.3f}"
-    )
+    side, end = ("at least", figure.low) if at_least else ("at most", figure.high)
+    return f", {side} {end:.3f}"

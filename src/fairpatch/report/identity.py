@@ -57,7 +57,7 @@ class Earlier(Shown):
     """When it was made, where it says so."""
     people: Count
     """How many people it was of."""
-    word: str | None
+    verdict: str | None
     """What its certificate said."""
     flags: int
     """How many red flags it had."""
@@ -101,12 +101,12 @@ def identity_section(
     if certified is not None and not same:
         rows.append(RowSet(role="certified on", people=certified))
     rows.append(RowSet(role="certified on and reviewed" if same else "reviewed", people=people))
-    said: dict[str, Any] = {
+    filled: dict[str, Any] = {
         name: getattr(about, name)
         for name in ("model", "owner", "purpose", "date", "data", "run", "command")
     }
     return Identity(
-        **said,
+        **filled,
         patch_sha256=patch_hash(patch),
         model_sha256=None if patch.fingerprint is None else patch.fingerprint.model_sha256,
         rows=rows,
@@ -118,18 +118,18 @@ def identity_section(
 def history_of(earlier: Any, patch: Patch) -> list[Earlier]:
     """Earlier reviews of the same patch, as the data of the last one tell; nothing of another's."""
     try:
-        own = Identity.model_validate(earlier["identity"])
-        if own.patch_sha256 != patch_hash(patch):
+        previous = Identity.model_validate(earlier["identity"])
+        if previous.patch_sha256 != patch_hash(patch):
             return []
         last = Earlier(
-            date=own.date,
+            date=previous.date,
             people=earlier["people"],
-            word=(earlier["certificate"] or {}).get("word"),
+            verdict=(earlier["certificate"] or {}).get("verdict"),
             flags=sum(flag["level"] != "fine" for flag in earlier["flags"]),
         )
     except (AttributeError, KeyError, TypeError, ValidationError):
         return []  # no review of ours
-    return [*own.earlier, last]
+    return [*previous.earlier, last]
 
 
 def patch_hash(patch: Patch) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fairpatch.choose.certificate import Certificate, Verdict
+from fairpatch.choose.certificate import Certificate, Result
 from fairpatch.data.rows import Rows
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
@@ -21,8 +21,8 @@ def renamed_rows(rows: Rows, names: Names) -> Rows:
 def _renamed(groups: Groups, names: Names) -> Groups:
     """The same groups under other names; refused where two would become one."""
     values = []
-    for feature, own in zip(groups.features, groups.values, strict=True):
-        new: list[Value] = [names.get(feature, {}).get(str(v), v) for v in own]
+    for feature, old_values in zip(groups.features, groups.values, strict=True):
+        new: list[Value] = [names.get(feature, {}).get(str(v), v) for v in old_values]
         if len(set(map(str, new))) < len(new):
             raise ValueError(f"group_names gives two groups of {feature!r} the same name")
         values.append(tuple(new))
@@ -38,8 +38,8 @@ def renamed_certificate(certificate: Certificate | None, names: Names) -> Certif
     if certificate is None or not names:
         return certificate
     counts = None if certificate.counts is None else _renamed_counts(certificate.counts, names)
-    verdicts = tuple(_renamed_verdict(v, names) for v in certificate.verdicts)
-    return replace(certificate, counts=counts, verdicts=verdicts)
+    results = tuple(_renamed_result(result, names) for result in certificate.results)
+    return replace(certificate, counts=counts, results=results)
 
 
 def _renamed_counts(counts: Counts, names: Names) -> Counts:
@@ -50,15 +50,12 @@ def _renamed_counts(counts: Counts, names: Names) -> Counts:
         )
         for group in counts.groups
     )
-    order = sorted(range(len(groups)), key=lambda i: [(v is None, str(v)) for v in groups[i]])
-    named = tuple(groups[i] for i in order)
-    own = counts.n[order], counts.weight[order], counts.weight_sq[order]
-    return Counts(counts.features, named, *own)
+    return counts.renamed(groups)
 
 
-def _renamed_verdict(verdict: Verdict, names: Names) -> Verdict:
-    own, between = names.get(verdict.feature, {}), verdict.estimate.between
-    if between is None or not own:
-        return verdict
-    named = (own.get(between[0], between[0]), own.get(between[1], between[1]))
-    return replace(verdict, estimate=replace(verdict.estimate, between=named))
+def _renamed_result(result: Result, names: Names) -> Result:
+    mine, between = names.get(result.feature, {}), result.estimate.between
+    if between is None or not mine:
+        return result
+    named = (mine.get(between[0], between[0]), mine.get(between[1], between[1]))
+    return replace(result, estimate=replace(result.estimate, between=named))

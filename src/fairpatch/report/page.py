@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
-from fairpatch.measure.estimate import FEW_BEHIND
-from fairpatch.measure.floor import COARSE, UNPROTECTED
-from fairpatch.report.dial_section import Line
+from fairpatch.floor import COARSE, UNPROTECTED
+from fairpatch.report.dial_section import DialLine
 from fairpatch.report.figures import Count, Figure, in_words
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -70,7 +69,7 @@ def _number(value: float | None, digits: int = 3) -> str:
     return "undefined" if value is None else f"{value:.{digits}f}"
 
 
-def told(people: Count | None) -> str:
+def count_text(people: Count | None) -> str:
     """A count, or what is told of it."""
     return "" if people is None else in_words(people)
 
@@ -83,7 +82,7 @@ def _figure(figure: Figure | None, digits: int = 3) -> str:
         return f"{figure.value:.{digits if figure.low is not None else min(digits, 2)}f}"
     if figure.at_least is not None:
         return f"{figure.at_least:.2f} to {figure.at_most:.2f}"
-    return "not shown" if figure.reason == FEW_BEHIND else "undefined"
+    return "not shown" if figure.withheld else "undefined"
 
 
 def _interval(figure: Figure | None, digits: int = 3) -> str:
@@ -109,7 +108,7 @@ def _of_hundred(figure: Figure | None) -> str:
     return f"{100 * figure.at_least:.0f} to {100 * figure.at_most:.0f}"
 
 
-def _between(line: Line, step: int) -> str:
+def _between(line: DialLine, step: int) -> str:
     """What a line of the dial lies between at a step."""
     low, high = line.at_least[step], line.at_most[step]
     if low is None or high is None:
@@ -124,7 +123,7 @@ def _middle(ends: tuple[float, float]) -> float:
 _WORDS = {
     "percent": _percent,
     "number": _number,
-    "told": told,
+    "count_text": count_text,
     "figure": _figure,
     "interval": _interval,
     "of_hundred": _of_hundred,

@@ -6,7 +6,7 @@ from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
 from fairpatch.explain import reasons
 from fairpatch.explain.concepts import ConceptView
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.metric import Metric
 from fairpatch.patch import Patch
 from fairpatch.patched import PatchedModel
@@ -15,7 +15,7 @@ from fairpatch.report.coarse import Beside
 from fairpatch.report.figures import Shown
 
 
-class Ingredient(Shown):
+class IngredientRow(Shown):
     """A column of a concept."""
 
     column: str
@@ -37,7 +37,7 @@ class ConceptSection(Shown):
     """By how much one standard deviation of it moves the ratio."""
     share_of_changes: float
     """Of those who change, at least this share are pushed hardest by it."""
-    ingredients: list[Ingredient]
+    ingredients: list[IngredientRow]
     """Its columns, strongest first."""
 
 
@@ -58,7 +58,7 @@ class PatchSection(Shown):
     """What it is made of."""
 
 
-class Reason(Shown):
+class ReasonRow(Shown):
     """Why a row's decision changes, or does not."""
 
     row: int
@@ -97,7 +97,7 @@ def patch_section(
                 weight=view.weight,
                 share_of_changes=round(float(view.share_of_changes // ten * ten), 2),
                 ingredients=[
-                    Ingredient(column=i.column, effect=i.effect, towards_change=i.towards_change)
+                    IngredientRow(column=i.column, effect=i.effect, towards_change=i.towards_change)
                     for i in view.ingredients
                 ],
             )
@@ -106,10 +106,10 @@ def patch_section(
     )
 
 
-def reason_section(model: PatchedModel, rows: Rows, wanted: Sequence[int]) -> list[Reason]:
+def reason_section(model: PatchedModel, rows: Rows, wanted: Sequence[int]) -> list[ReasonRow]:
     """Of some rows, as asked for."""
     return [
-        Reason(
+        ReasonRow(
             row=r.row,
             text=str(r),
             ratio=r.ratio,

@@ -13,7 +13,7 @@ STYLE = {
     "axes.spines.right": False,
 }
 BEFORE, AFTER, UP, DOWN = "0.65", "#D55E00", "#0072B2", "#E69F00"
-"""Told apart in grey by lightness, and by the colour-blind."""
+"""PublishedCount apart in grey by lightness, and by the colour-blind."""
 
 
 def figure(width: float, height: float) -> tuple[Any, Any]:

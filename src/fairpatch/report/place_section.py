@@ -12,12 +12,12 @@ import numpy as np
 
 from fairpatch._arrays import Bools, Ints
 from fairpatch.data.rows import Rows
+from fairpatch.disclose.protected import Places, Protected
+from fairpatch.disclose.suppress import PublishedCount
 from fairpatch.explain import ChangeTree, ConceptView, Segment, f1_by_depth, segments
 from fairpatch.explain.change_audit import neglected
 from fairpatch.explain.change_tree import Leaf
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.disclose import Told
-from fairpatch.measure.protected import Places, Protected
 from fairpatch.measure.rates import changed_rate
 from fairpatch.patch import Patch
 from fairpatch.report.figures import Count, Figure, Shown, count, figure
@@ -77,7 +77,7 @@ class TreeSection(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ChangeRegions:
     """Where changes lie, as found on some rows."""
 
     segments: list[Segment]
@@ -89,38 +89,41 @@ class Found:
     """The same as divisions of the people."""
 
 
-def find(patch: Patch, rows: Rows, after: Bools) -> Found:
+def find(patch: Patch, rows: Rows, after: Bools) -> ChangeRegions:
     """Look for places: by concept, by a tree, and among those whom f denies."""
     changed = (rows.f > 0) != after
     # a card says itself who gets how many points; only concepts need to be told by segments
-    own = [] if patch.card else segments(patch, rows.X, changed, rows.f)
+    of_concepts = [] if patch.card else segments(patch, rows.X, changed, rows.f)
     leaves = ChangeTree.fit(rows.X, changed, max_depth=3).leaves if changed.any() else ()
     places = [
-        _places(f"{PLACE}segment {i}", [segment.leaf], rows, after) for i, segment in enumerate(own)
+        _places(f"{PLACE}segment {i}", [segment.leaf], rows, after)
+        for i, segment in enumerate(of_concepts)
     ]
     places += [_places(f"{PLACE}tree", leaves, rows, after)] if leaves else []
     left_out = {}
     for feature in rows.s.features:
-        lowest, here, found = neglected(rows, after, feature)
+        lowest, here, neglected_tree = neglected(rows, after, feature)
         value = rows.s.values[rows.s.features.index(feature)][lowest]
-        left_out[feature] = str(value), found
-        if found:
+        left_out[feature] = str(value), neglected_tree
+        if neglected_tree:
             counts = Counts.from_arrays(decision=rows.f > 0, sensitive_features=rows.s).by(feature)
             of = (feature, counts.groups.index((value,)))
             denied = rows.take(here)
-            places.append(_places(f"{PLACE}left out by {feature}", found, denied, after[here], of))
-    return Found(own, leaves, _f1(rows.X, changed), left_out, places)
+            places.append(
+                _places(f"{PLACE}left out by {feature}", neglected_tree, denied, after[here], of)
+            )
+    return ChangeRegions(of_concepts, leaves, _f1(rows.X, changed), left_out, places)
 
 
 def segment_section(
-    found: Found, views: Sequence[ConceptView], table: Protected
+    places: ChangeRegions, views: Sequence[ConceptView], table: Protected
 ) -> list[SegmentPlace]:
     """Where each concept is most active, and how likely a change is there."""
     names = {view.name: view.plain_name for view in views}
     sections = []
-    for i, segment in enumerate(found.segments):
+    for i, segment in enumerate(places.segments):
         inside, outside = (
-            _told(table, f"{PLACE}segment {i}", place, str(segment)) for place in (0, 1)
+            _published(table, f"{PLACE}segment {i}", place, str(segment)) for place in (0, 1)
         )
         sections.append(
             SegmentPlace(
@@ -135,19 +138,19 @@ def segment_section(
     return sections
 
 
-def tree_section(found: Found, table: Protected) -> TreeSection:
+def tree_section(places: ChangeRegions, table: Protected) -> TreeSection:
     """A tree that tells the changes, and its F1 on the half of the rows that it has not seen."""
-    leaves = _leaves(f"{PLACE}tree", found.leaves, table)
-    return TreeSection(f1_by_depth=found.f1_by_depth, leaves=leaves)
+    leaves = _leaves(f"{PLACE}tree", places.leaves, table)
+    return TreeSection(f1_by_depth=places.f1_by_depth, leaves=leaves)
 
 
-def left_out_section(found: Found, table: Protected) -> dict[str, LeftOut]:
+def left_out_section(places: ChangeRegions, table: Protected) -> dict[str, LeftOut]:
     """By feature, those for whom the patch does little."""
     return {
         feature: LeftOut(
             group=group, places=_leaves(f"{PLACE}left out by {feature}", leaves, table)
         )
-        for feature, (group, leaves) in found.left_out.items()
+        for feature, (group, leaves) in places.left_out.items()
     }
 
 
@@ -181,10 +184,10 @@ def _places(
 
 
 def _leaves(name: str, leaves: Sequence[Leaf], table: Protected) -> list[Place]:
-    return [_told(table, name, i, str(leaf)) for i, leaf in enumerate(leaves)]
+    return [_published(table, name, i, str(leaf)) for i, leaf in enumerate(leaves)]
 
 
-def _told(table: Protected, name: str, place: int, where: str) -> Place:
+def _published(table: Protected, name: str, place: int, where: str) -> Place:
     """People and changes of a place, as far as they may be told."""
     rate, groups = changed_rate(), table.by(name).groups
     if (place,) not in groups:
@@ -192,7 +195,7 @@ def _told(table: Protected, name: str, place: int, where: str) -> Place:
     group = groups.index((place,))
     people, changed = table.people(name, group=group), table.number(rate.hits, name, group=group)
     if people.high is not None and changed.high is not None:  # of so many, no more can change
-        changed = Told(changed.low, min(changed.high, people.high))
+        changed = PublishedCount(changed.low, min(changed.high, people.high))
     return Place(
         where=where,
         people=count(people),

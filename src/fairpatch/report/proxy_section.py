@@ -6,14 +6,14 @@ import numpy as np
 
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
+from fairpatch.disclose.protected import Protected
 from fairpatch.explain import proxy_risk
 from fairpatch.explain.proxy import ProxyRisk
-from fairpatch.measure.protected import Protected
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.report.figures import Shown
 
-TELLS = 0.7
+REVEALING = 0.7
 """AUC from which on a column is said to tell the sensitive feature."""
 MANY_VALUES = 50
 """Of a column whose AUC is told beside hidden counts, at least."""
@@ -50,8 +50,8 @@ def _auc(risk: ProxyRisk, patch: Patch, rows: Rows, table: Protected) -> float |
     """
     if table.whole or _has_many_values(patch, rows.X, risk.what):
         return round(risk.auc, 2)
-    own = table.by(risk.feature)
-    smallest = min((own.sizes[i] for i in table.compared(risk.feature)), default=0)
+    counts = table.by(risk.feature)
+    smallest = min((counts.sizes[i] for i in table.compared(risk.feature)), default=0)
     return round(risk.auc, 1) if smallest >= MANY_PEOPLE else None
 
 
@@ -60,5 +60,5 @@ def _has_many_values(patch: Patch, X: Any, column: str) -> bool:
     if column in ("the points", "the ratio"):
         return len(np.unique(patch.points(X))) > MANY_VALUES
     held = Columns.of(X)  # whether the decision changes is no column
-    own = [c for c in held.described() if c.name == column]
-    return bool(own) and len(np.unique(held.codes(own[0])[1])) > MANY_VALUES
+    described = [c for c in held.described() if c.name == column]
+    return bool(described) and len(np.unique(held.codes(described[0])[1])) > MANY_VALUES

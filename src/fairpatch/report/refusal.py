@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 from fairpatch.choose.not_reached import FEW, TargetNotReachedError
-from fairpatch.patch.strict import dumps_safely
-from fairpatch.patch.whole import write_whole
+from fairpatch.files.atomic import write_whole
+from fairpatch.files.strict_json import dumps_safely
 from fairpatch.report.explorer import Explorer, Point, explorer_section
 from fairpatch.report.figures import Shown, Tens, Words, words_of
 from fairpatch.report.identity import About
@@ -59,7 +59,7 @@ class Refusal:
         if error.frontier is None or error.target is None:
             raise ValueError("the search itself is not at hand")
         about, target, frontier = about or About(), error.target, error.frontier
-        own = explorer_section(frontier, target, (), None, (), Tens(), about.group_names)
+        explorer = explorer_section(frontier, target, (), None, (), Tens(), about.group_names)
         return cls(
             Refused(
                 model=about.model,
@@ -74,9 +74,9 @@ class Refusal:
                 ),
                 decision=words_of(frontier.candidates.decision),
                 tried=len(frontier.dials),
-                nearest=None if own is None else _nearest(own, target.max_changes),
-                cheapest=None if own is None else _cheapest(own),
-                explorer=own,
+                nearest=None if explorer is None else _nearest(explorer, target.max_changes),
+                cheapest=None if explorer is None else _cheapest(explorer),
+                explorer=explorer,
             )
         )
 

@@ -16,21 +16,22 @@ from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
-from fairpatch.patch.compare import IfUnlike
-from fairpatch.patch.strict import dumps_safely
-from fairpatch.patch.whole import write_whole
+from fairpatch.files.atomic import write_whole
+from fairpatch.files.strict_json import dumps_safely
+from fairpatch.identity.compare import IfUnlike
 from fairpatch.patched import PatchedModel
 from fairpatch.report.annex import annex
-from fairpatch.report.dial_section import Line
+from fairpatch.report.dial_section import DialLine
 from fairpatch.report.displays import ConceptsDisplay, DialDisplay, SegmentsDisplay
 from fairpatch.report.figures import Figure
 from fairpatch.report.identity import About
 from fairpatch.report.named import renamed_rows
-from fairpatch.report.page import for_script, markdown, render, told
+from fairpatch.report.page import count_text, for_script, markdown, render
 from fairpatch.report.pictures import svg
+from fairpatch.report.subject import Subject
 from fairpatch.report.summarize import summarize
 from fairpatch.report.summary import Summary
-from fairpatch.report.verdict_section import Certified
+from fairpatch.report.verdict_section import CertificateSection
 
 REFITS = 5
 
@@ -41,7 +42,7 @@ class Review:
 
     summary: Summary
 
-    def but(self, **changes: Any) -> "Review":
+    def replace(self, **changes: Any) -> "Review":
         """The same with some parts replaced."""
         return replace(self, summary=self.summary.model_copy(update=changes))
 
@@ -75,18 +76,18 @@ class Review:
         return self._render("notebook.html")
 
     def _render(self, template: str, **values: Any) -> str:
-        own = annex(self.summary.identity)
-        return render(template, review=self.summary, annex=own, **values)
+        details = annex(self.summary.identity)
+        return render(template, review=self.summary, annex=details, **values)
 
     def __str__(self) -> str:
-        verdict = self.summary.verdict
-        change = verdict.change
-        text = f"Review of a patch on {told(self.summary.people)} people: "
-        text += f"{told(change.changed)} decisions change"
+        effect = self.summary.effect
+        change = effect.change
+        text = f"Review of a patch on {count_text(self.summary.people)} people: "
+        text += f"{count_text(change.changed)} decisions change"
         if change.change_rate.value is not None:
             text += f" ({change.change_rate.value:.1%})"
-        if verdict.bound_known:
-            text += f"; no method could do it with fewer than {verdict.bound_known:.1%}"
+        if effect.bound_known:
+            text += f"; no method could do it with fewer than {effect.bound_known:.1%}"
         grave = [flag for flag in self.summary.flags if flag.level != "fine"]
         return text + "".join(f"\n  {'!' * (1 + (f.level == 'stop'))} {f.text}" for f in grave)
 
@@ -139,21 +140,40 @@ def review(
 
     Parameters
     ----------
-    target : what was asked for, where that is not known from ``fitted``.
-    fitted : the fit, for its certificate and frontier, and for learning again.
-    exclude : columns that the patch was not to read.
-    refits : how often to learn again on bootstraps, to see whether the same people change: 5 times
-        where ``fitted`` is given, without it never.
-    reasons_for : numbers of rows whose reasons to include; none by default, as a review holds no
-        data of a person unless it is asked for.
-    show_small_counts : nothing is hidden; only for people who are entitled to see it. Every page
-        says so.
-    if_unlike : as of ``PatchedModel.apply``, where the scores look like another model's.
-    about : what the model is called, who owns it, what its groups are called.
-    retrained : compare with a model that fairlearn's ExponentiatedGradient trains anew, too; that
-        takes longer than the rest together, and needs ``fairpatch[bench]``.
+    model : PatchedModel
+        f with its patch, ``patched_`` of an estimator.
+    X : frame or array
+        Rows that neither f nor the patch was learned from.
+    y : array or str
+        Labels, or the name of their column.
+    sensitive_features : frame, series, dict, array, or names of columns
+        To compare groups.
+    target : Target, optional
+        What was asked for, where that is not known from ``fitted``.
+    fitted : Fitted, optional
+        The fit, for its certificate and frontier, and for refits.
+    exclude : collection of str
+        Columns that the patch was not to use.
+    refits : int, optional
+        Bootstrap refits, to see whether the same people change: 5 where ``fitted`` is given.
+    reasons_for : sequence of int
+        Numbers of rows whose reasons to include; none by default, as a review holds no data of a
+        person unless it is asked for.
+    show_small_counts : bool
+        Suppress nothing; for authorised readers only. Every page says so.
+    if_unlike : {"refuse", "warn", "ignore"}
+        Where the scores look like another model's.
+    about : About, optional
+        What the model is called, who owns it, what its groups are called.
+    retrained : bool
+        Compare with a model retrained by fairlearn's ExponentiatedGradient, too; that takes longer
+        than the rest together, and needs ``fairpatch[bench]``.
+
+    Returns
+    -------
+    Review
     """
-    check.a("model", model, PatchedModel, "Commod(...).fit(...).patched_")
+    check.a("model", model, PatchedModel, "FairPatch(...).fit(...).patched_")
     rows = model.rows(X, y, sensitive_features)
     model.check(rows, if_unlike)
     return review_rows(
@@ -174,26 +194,25 @@ def review_rows(
     reasons_for: Sequence[int] = (),
     show_small_counts: bool = False,
     about: About | None = None,
-    judged: Certified | Certificate | None = None,
+    judged: CertificateSection | Certificate | None = None,
     retrained: bool = False,
 ) -> Review:
     """The same of rows that f has been asked about."""
     if refits is None:
         refits = 0 if fitted is None else REFITS
     about = about or About()
+    subject = Subject(
+        model,
+        renamed_rows(rows, about.group_names),
+        about,
+        fitted.target if fitted and target is None else target,
+        fitted,
+        exclude,
+        show_small_counts,
+    )
     return Review(
         summarize(
-            model,
-            renamed_rows(rows, about.group_names),
-            target=fitted.target if fitted and target is None else target,
-            fitted=fitted,
-            exclude=exclude,
-            refits=refits,
-            reasons_for=reasons_for,
-            show_small_counts=show_small_counts,
-            about=about,
-            judged=judged,
-            retrained=retrained,
+            subject, refits=refits, reasons_for=reasons_for, judged=judged, retrained=retrained
         )
     )
 
@@ -209,6 +228,6 @@ def _three(figure: Figure | None) -> tuple[float, float, float]:
     return figure.value, figure.low, figure.high
 
 
-def _band(line: Line) -> Floats:
+def _band(line: DialLine) -> Floats:
     """The ends of a line of the dial: (steps, 2)."""
     return np.array([line.at_least, line.at_most], np.float64).T

@@ -1,12 +1,12 @@
-"""How far scores move, by group: histograms with those who change, calibration, and the cut-off."""
+"""How far scores move, by group: histograms with those who change, calibration, thresholds."""
 
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.base import scores_of
 from fairpatch.data.rows import Rows
-from fairpatch.measure.counts import UNKNOWN
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import (
     changed_rate,
@@ -19,13 +19,13 @@ from fairpatch.measure.rates import (
 )
 from fairpatch.measure.scores import displacement, rank_inversions
 from fairpatch.patch import Patch
-from fairpatch.report.coarse import UNTOLD, Beside, as_told, decided
-from fairpatch.report.figures import NOT_TOLD, Count, Figure, Shown, count, figure
+from fairpatch.report.coarse import WITHHELD_COUNT, Beside, decided, figure_of
+from fairpatch.report.figures import WITHHELD_FIGURE, Count, Figure, Shown, count, figure
 
 BINS = 20
 BANDS = 5
 SHIFTS = (-0.1, -0.05, -0.02, 0.0, 0.02, 0.05, 0.1)
-"""How far the cut-off is moved, to see what hangs on it."""
+"""How far the threshold is moved, to see what hangs on it."""
 
 
 class Histogram(Shown):
@@ -67,8 +67,8 @@ class ScoreSection(Shown):
     """Mean distance of the patched from the base model's probability."""
     rank_inversions: float
     """Share of pairs of people whose order is reversed."""
-    distance_from_cutoff: float | None
-    """Half of those who change had a probability nearer to the cut-off than this."""
+    distance_from_threshold: float | None
+    """Half of those who change had a probability nearer to the threshold than this."""
     histograms: list[Histogram]
     """By group."""
     calibration: list[Calibration]
@@ -76,9 +76,9 @@ class ScoreSection(Shown):
 
 
 class Shift(Shown):
-    """What the patch does where the cut-off is moved."""
+    """What the patch does where the threshold is moved."""
 
-    cutoff: float
+    threshold: float
     """Where it is."""
     changed: Count
     """How many decisions the patch changes."""
@@ -92,16 +92,16 @@ class Shift(Shown):
 
 def score_section(patch: Patch, rows: Rows, changed: Bools, beside: Beside) -> ScoreSection:
     """Old and new probabilities of being favoured."""
-    own = patch.decision
+    decision = patch.decision
     both = rows.f, patch.logits(rows.X, rows.f)
-    old, new = (scores_of(logits, own) for logits in both)
-    if not own.favourable:
+    old, new = (scores_of(logits, decision) for logits in both)
+    if not decision.favourable:
         old, new = 1 - old, 1 - new
-    sure = np.abs(old[changed] - own.bar)
+    sure = np.abs(old[changed] - decision.bar)
     return ScoreSection(
         displacement=round(displacement(old, new), 3),
         rank_inversions=round(rank_inversions(old, new), 3),
-        distance_from_cutoff=(
+        distance_from_threshold=(
             round(float(np.median(sure)), 2) if len(sure) >= MIN_PEOPLE else None
         ),
         histograms=_histograms(rows, old, changed, beside),
@@ -112,7 +112,7 @@ def score_section(patch: Patch, rows: Rows, changed: Bools, beside: Beside) -> S
 def _histograms(rows: Rows, old: Floats, changed: Bools, beside: Beside) -> list[Histogram]:
     unit = 1 if beside.tens.exact else MIN_PEOPLE
     moves = (promoted_rate(), demoted_rate())
-    found = []
+    histograms = []
     for feature, name, g, here in beside.shown(rows):
         people, moved = (
             (np.histogram(old[who], BINS, (0, 1))[0] // unit * unit).tolist()
@@ -120,27 +120,29 @@ def _histograms(rows: Rows, old: Floats, changed: Bools, beside: Beside) -> list
         )
         if sum(moved) > beside.least(*moves, feature=feature, group=g):
             moved = [0] * BINS
-        if beside.tells(selection_rate("f"), feature=feature, group=g):
-            found.append(Histogram(feature=feature, group=name, people=people, movers=moved))
-    return found
+        if beside.may_show(selection_rate("f"), feature=feature, group=g):
+            histograms.append(Histogram(feature=feature, group=name, people=people, movers=moved))
+    return histograms
 
 
 def _calibration(rows: Rows, old: Floats, new: Floats, beside: Beside) -> list[Calibration]:
-    tens, found = beside.tens, []
+    tens, groups = beside.tens, []
     labels = (true_positive_rate("f"), true_positive_rate("g"), false_positive_rate("f"))
     for feature, name, g, here in beside.shown(rows):
-        told = beside.tells(*labels, feature=feature, group=g)
+        may_show = beside.may_show(*labels, feature=feature, group=g)
         for k in range(BANDS):
-            own: list[tuple[Count, Figure]] = []
+            bands: list[tuple[Count, Figure]] = []
             for score in (old, new):
                 band = np.minimum((score * BANDS).astype(int), BANDS - 1) == k
                 some = here & band & (rows.y != UNKNOWN)
                 many, good = float(some.sum()), float(np.sum(rows.y[some] == 1))
-                own.append(
-                    (tens.count(many), tens.share(good, many)) if told else (UNTOLD, NOT_TOLD)
+                bands.append(
+                    (tens.count(many), tens.share(good, many))
+                    if may_show
+                    else (WITHHELD_COUNT, WITHHELD_FIGURE)
                 )
-            (people_before, good_before), (people_after, good_after) = own
-            found.append(
+            (people_before, good_before), (people_after, good_after) = bands
+            groups.append(
                 Calibration(
                     feature=feature,
                     group=name,
@@ -151,45 +153,47 @@ def _calibration(rows: Rows, old: Floats, new: Floats, beside: Beside) -> list[C
                     good_after=good_after,
                 )
             )
-    return found
+    return groups
 
 
-def cutoff_section(patch: Patch, rows: Rows, metric: Metric, beside: Beside) -> list[Shift]:
+def threshold_section(patch: Patch, rows: Rows, metric: Metric, beside: Beside) -> list[Shift]:
     """The same card where a little more or less is asked of everybody."""
-    found: list[Shift] = []
+    shifts: list[Shift] = []
     tens, table = beside.tens, beside.table
-    if rows.sample_weight is not None:  # other cut-offs count people, the table weighs them
-        return found
+    if rows.sample_weight is not None:  # other thresholds count people, the table weighs them
+        return shifts
     score = scores_of(rows.f, patch.decision)
     for shift in SHIFTS:
-        cutoff = patch.cutoff + shift
-        if not 0.01 < cutoff < 0.99:
+        threshold = patch.threshold + shift
+        if not 0.01 < threshold < 0.99:
             continue
         if not shift:  # that is the patch itself
-            found.append(
+            shifts.append(
                 Shift(
-                    cutoff=patch.cutoff,
+                    threshold=patch.threshold,
                     changed=count(table.number(changed_rate().hits)),
-                    before=as_told(table, metric, "f"),
-                    after=as_told(table, metric, "g"),
+                    before=figure_of(table, metric, "f"),
+                    after=figure_of(table, metric, "g"),
                     accuracy_after=figure(table.rate(correct_rate("g"))),
                 )
             )
             continue
-        own = patch.decision.but(cutoff=round(cutoff, 6))
-        moved = patch.model_copy(update={"decision": own})
+        decision = patch.decision.replace(threshold=round(threshold, 6))
+        moved = patch.model_copy(update={"decision": decision})
         clipped = np.clip(score, 1e-12, 1 - 1e-12)
-        logits = own.sign * (np.log(clipped / (1 - clipped)) - np.log(cutoff / (1 - cutoff)))
+        logits = decision.sign * (
+            np.log(clipped / (1 - clipped)) - np.log(threshold / (1 - threshold))
+        )
         after = moved.decide(rows.X, logits)
         there = Rows(rows.X, rows.y, rows.groups, logits)
         right = float(np.sum(after == (rows.y == 1)))
-        found.append(
+        shifts.append(
             Shift(
-                cutoff=round(cutoff, 4),
+                threshold=round(threshold, 4),
                 changed=tens.count(np.sum(after != (logits > 0))),
                 before=beside.compared(metric, decided(there, logits > 0)),
                 after=beside.compared(metric, decided(there, after)),
                 accuracy_after=tens.share(right, float(len(rows))),
             )
         )
-    return found
+    return shifts

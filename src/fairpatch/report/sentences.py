@@ -1,19 +1,19 @@
 """Figures and counts as a sentence says them."""
 
-from fairpatch.report.figures import Count, Figure, Range, in_words
+from fairpatch.report.figures import Count, CountRange, Figure, in_words
 
 
-def told(people: Count) -> str:
+def count_text(people: Count) -> str:
     """A count in a sentence."""
     return in_words(people).replace("below", "fewer than").replace("not shown", "some")
 
 
-def least(people: int | Range) -> int:
+def least(people: int | CountRange) -> int:
     """No fewer than this."""
     return people if isinstance(people, int) else people.at_least
 
 
-def said(figure: Figure, digits: int = 2) -> str:
+def figure_text(figure: Figure, digits: int = 2) -> str:
     """A figure in a sentence."""
     if figure.value is not None:
         return f"{figure.value:.{digits if figure.low is not None else 2}f}"

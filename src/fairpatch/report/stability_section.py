@@ -6,10 +6,10 @@ import numpy as np
 
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
+from fairpatch.disclose.protected import Protected
 from fairpatch.explain.stability import Stability
-from fairpatch.measure.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.protected import Protected
 from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.figures import Figure, Shown
 
@@ -40,7 +40,9 @@ def stability_section(
 ) -> StabilitySection:
     """How far refits agree, and how good they get."""
     before = rows.f > 0
-    reached = [beside.compared(metric, decided(rows, before ^ own)) for own in again.sets]
+    reached = [
+        beside.compared(metric, decided(rows, before ^ changed_rows)) for changed_rows in again.sets
+    ]
     return StabilitySection(
         refits=again.refits,
         of_changed=round(again.of_changed, 2),

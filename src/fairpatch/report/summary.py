@@ -12,16 +12,16 @@ from fairpatch.report.dial_section import DialSection
 from fairpatch.report.explorer import Explorer
 from fairpatch.report.figures import Count, Shown, Words
 from fairpatch.report.flags import Flag
-from fairpatch.report.group_section import Groups, Swap
+from fairpatch.report.group_section import GroupsSection, SwapSection
 from fairpatch.report.headline import Headline
 from fairpatch.report.identity import Identity
-from fairpatch.report.patch_section import PatchSection, Reason
+from fairpatch.report.patch_section import PatchSection, ReasonRow
 from fairpatch.report.place_section import LeftOut, SegmentPlace, TreeSection
 from fairpatch.report.proxy_section import Proxy
 from fairpatch.report.score_section import ScoreSection, Shift
 from fairpatch.report.signed import Signed
 from fairpatch.report.stability_section import StabilitySection
-from fairpatch.report.verdict_section import Asked, Certified, Verdict
+from fairpatch.report.verdict_section import Asked, CertificateSection, Effect
 
 
 class Summary(Shown):
@@ -29,7 +29,7 @@ class Summary(Shown):
 
     format: Literal["fairpatch.review"] = "fairpatch.review"
     """What this is."""
-    version: Literal[5] = 5
+    version: Literal[6] = 6
     """Of this format."""
     protected: bool
     """Whether small counts are hidden."""
@@ -45,25 +45,25 @@ class Summary(Shown):
     """The sensitive features."""
     decision: Words
     """What the decisions and outcomes are called."""
-    cutoff: float
+    threshold: float
     """Decision 1 is a score above this."""
     above: bool
     """Whether that is the favourable decision; otherwise the other one is."""
     bar: float
-    """The cut-off of the probability of the favourable decision."""
+    """The threshold of the probability of the favourable decision."""
     asked: Asked
     """What the patch was learned for."""
-    verdict: Verdict
+    effect: Effect
     """What changes, and what it gains."""
-    certificate: Certified | None
+    certificate: CertificateSection | None
     """Whether it holds on people whom nothing else has seen."""
     patch: PatchSection
     """The patch itself."""
-    groups: dict[str, Groups]
+    groups: dict[str, GroupsSection]
     """By feature: every group before and after."""
-    crossing: Groups | None
+    crossing: GroupsSection | None
     """The groups of all features together, where there are several."""
-    swap: list[Swap]
+    swap: list[SwapSection]
     """Who comes in, who goes out and who stays, and how they turned out."""
     left_out: dict[str, LeftOut]
     """By feature: people of the lowest group for whom the patch does little."""
@@ -75,8 +75,8 @@ class Summary(Shown):
     """Typical cases of those who change."""
     scores: ScoreSection
     """How far scores move."""
-    cutoffs: list[Shift]
-    """What hangs on the cut-off."""
+    thresholds: list[Shift]
+    """What hangs on the threshold."""
     proxies: list[Proxy]
     """What tells a sensitive feature, and how well."""
     sampled: bool
@@ -91,7 +91,7 @@ class Summary(Shown):
     """What else could have been done."""
     explorer: Explorer | None
     """All candidates and strengths, on the people whom they were chosen on."""
-    reasons: list[Reason] | None
+    reasons: list[ReasonRow] | None
     """Of rows that were asked for, why their decision changes or stays."""
     signed: Signed | None
     """Who signed the run; null without a signature."""

@@ -4,18 +4,19 @@ from collections.abc import Collection
 
 import numpy as np
 
+from fairpatch._table import Table
 from fairpatch.choose.certificate import Certificate, notes
 from fairpatch.choose.target import Target
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.reviewed import move
+from fairpatch.floor import full_tens
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.floor import full_tens
 from fairpatch.measure.metric import P_RULE, Metric
-from fairpatch.measure.protected import Protected
 from fairpatch.measure.rates import changed_rate, correct_rate
-from fairpatch.measure.reviewed import move
-from fairpatch.measure.show import Table
 from fairpatch.patch import Patch
 from fairpatch.report.figures import Count, Figure, Shown, count, figure, in_words
 from fairpatch.report.group_section import Pair
+from fairpatch.verdict import Verdict
 
 
 class Asked(Shown):
@@ -63,7 +64,7 @@ class Met(Shown):
     """Whether these people keep it; null where nothing was asked, or too few people tell."""
 
 
-class Verdict(Shown):
+class Effect(Shown):
     """What changes, and what it gains."""
 
     change: Change
@@ -80,15 +81,17 @@ class Verdict(Shown):
     """Every comparison that was asked for, and the P-Rule, by feature."""
 
 
-class Judged(Shown):
+class Certified(Shown):
     """The verdict on one requirement for one feature."""
 
     requirement: str
     """What was asked."""
     feature: str
     """Of which sensitive feature, or of everybody."""
-    word: str
-    """certified, too few data, missed or refuted."""
+    verdict: Verdict
+    """Certified, inconclusive, not met, or shown not to hold."""
+    at_least: bool
+    """Whether the limit is a floor; otherwise it is a ceiling."""
     estimate: Figure
     """What was measured; each end of its interval is a limit at the certificate's confidence."""
     people: Count
@@ -97,16 +100,16 @@ class Judged(Shown):
     """How many would do to certify it with 80 % power, if what was measured is the truth."""
 
 
-class Certified(Shown):
-    """The certificate, judged on people whom neither learning nor choosing has seen."""
+class CertificateSection(Shown):
+    """The certificate, judged on rows that neither learning nor choosing has seen."""
 
-    word: str
-    """certified, too few data, missed or refuted: the worst of its verdicts."""
+    verdict: Verdict
+    """The worst of its results."""
     confidence: float
     """Of each verdict."""
     warning: str | None
     """What looks odd about the people."""
-    verdicts: list[Judged]
+    results: list[Certified]
     """One a requirement and feature."""
 
 
@@ -117,26 +120,26 @@ def asked_section(patch: Patch, target: Target | None, exclude: Collection[str])
             text=str(target),
             direction=target.direction,
             confidence=target.confidence,
-            exclude=list(dict.fromkeys([*exclude, *target.exclude])),
+            exclude=list(exclude),
         )
-    own = patch.provenance.settings
-    lambdas = [k for k in ("lambda_fair", "lambda_ratio", "lambda_concepts") if k in own]
-    text = "; ".join(["no target", ", ".join(f"{k} = {own[k]:g}" for k in lambdas)])
+    settings = patch.provenance.settings
+    lambdas = [k for k in ("lambda_fair", "lambda_ratio", "lambda_concepts") if k in settings]
+    text = "; ".join(["no target", ", ".join(f"{k} = {settings[k]:g}" for k in lambdas)])
     return Asked(
         text=text.rstrip("; "), direction=patch.direction, confidence=None, exclude=list(exclude)
     )
 
 
-def verdict_section(
+def effect_section(
     table: Protected,
     target: Target | None,
     bounded: Target,
     known: int | None,
     blind: float | None,
-) -> Verdict:
+) -> Effect:
     """What changes; ``known`` changes and a ``blind`` share are the fewest for ``bounded``."""
     least = _bound(known, table)
-    return Verdict(
+    return Effect(
         change=Change(
             changed=count(table.number(changed_rate().hits)),
             change_rate=figure(table.rate(changed_rate(), method="clopper_pearson")),
@@ -157,7 +160,7 @@ def verdict_section(
 def target_reached(table: Protected, patch: Patch) -> Target:
     """Without a target, bounds are for the P-Rule that was reached."""
     ends = [table.metric(P_RULE, feature).ends for feature in table.counts.features]
-    least = min(max(0.0, own[0]) if own else 0.0 for own in ends)
+    least = min(max(0.0, end[0]) if end else 0.0 for end in ends)
     return Target(p_rule=float(np.floor(least * 100) / 100), direction=patch.direction)
 
 
@@ -165,8 +168,8 @@ def _bound(changes: int | None, table: Protected) -> float | None:
     """The fewest changes as a share; where small counts are hidden, by the full tens of them."""
     if changes is None:
         return None
-    told = changes if table.whole else full_tens(changes)
-    return told / (table.people().high or table.counts.total)
+    shown = changes if table.whole else full_tens(changes)
+    return shown / (table.people().high or table.counts.total)
 
 
 def _blind(share: float | None, least: float | None, table: Protected) -> float | None:
@@ -180,16 +183,16 @@ def _requirements(table: Protected, target: Target | None) -> list[Met]:
     """What was asked for first, by feature; the P-Rule in any case."""
     asked = {r.metric: r for r in target.fairness_requirements} if target else {}
     metrics: list[Metric] = list(dict.fromkeys([*(target.metrics if target else ()), P_RULE]))
-    found = []
+    requirements = []
     for metric in metrics:
         for feature in table.counts.features:
             after, requirement = table.metric(metric, feature), asked.get(metric)
             met = None
             if requirement is not None and after.ends is not None:
                 # where what is told lies on both sides of the limit, so does what may be said
-                told = {bool(metric.met(end, requirement.limit)) for end in after.ends}
-                met = told.pop() if len(told) == 1 else None
-            found.append(
+                answers = {bool(metric.met(end, requirement.limit)) for end in after.ends}
+                met = answers.pop() if len(answers) == 1 else None
+            requirements.append(
                 Met(
                     feature=feature,
                     metric=metric.name,
@@ -200,10 +203,10 @@ def _requirements(table: Protected, target: Target | None) -> list[Met]:
                     met=met,
                 )
             )
-    return found
+    return requirements
 
 
-def certificate_text(certificate: Certified | None) -> str:
+def certificate_text(certificate: CertificateSection | None) -> str:
     """The certificate as a table for the terminal: it says what the page says, and no more."""
     if certificate is None:
         return "None"
@@ -211,48 +214,53 @@ def certificate_text(certificate: Certified | None) -> str:
         [
             v.requirement,
             f"{v.feature}{v.estimate.groups}",
-            v.word,
+            v.verdict,
             _measured(v.estimate),
             in_words(v.people),
             "" if v.people_needed is None else f"{v.people_needed:,}",
         ]
-        for v in certificate.verdicts
+        for v in certificate.results
     ]
-    rounded = any(v.estimate.at_least is not None for v in certificate.verdicts)
+    rounded = any(v.estimate.at_least is not None for v in certificate.results)
     return Table(
-        f"Certificate at {certificate.confidence:.0%}: {certificate.word}",
+        f"Certificate at {certificate.confidence:.0%}: {certificate.verdict}",
         ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
         rows,
         notes(certificate.warning, rounded=rounded),
     ).text()
 
 
-def _measured(own: Figure) -> str:
-    within = None if own.at_least is None or own.at_most is None else (own.at_least, own.at_most)
-    return str(Estimate(own.value, own.low, own.high, own.reason, within=within))
+def _measured(figure: Figure) -> str:
+    within = (
+        None
+        if figure.at_least is None or figure.at_most is None
+        else (figure.at_least, figure.at_most)
+    )
+    return str(Estimate(figure.value, figure.low, figure.high, figure.reason, within=within))
 
 
 def certificate_section(
     certificate: Certificate | None, table: Protected | None = None
-) -> Certified | None:
+) -> CertificateSection | None:
     """A certificate as data; of the people of a table, it tells no more than that does."""
     if certificate is None:
         return None
     same = table is not None and certificate.counts == table.counts
     shown = certificate.shown_by(table) if table is not None and same else certificate.shown
-    return Certified(
-        word=certificate.word,
+    return CertificateSection(
+        verdict=certificate.verdict,
         confidence=certificate.target.confidence,
         warning=certificate.warning,
-        verdicts=[
-            Judged(
+        results=[
+            Certified(
                 requirement=str(v.requirement),
                 feature=v.feature,
-                word=v.word,
+                verdict=v.verdict,
+                at_least=v.requirement.metric.at_least,
                 estimate=figure(estimate),
                 people=count(people),
                 people_needed=v.people_needed_about,
             )
-            for v, (estimate, people) in zip(certificate.verdicts, shown, strict=True)
+            for v, (estimate, people) in zip(certificate.results, shown, strict=True)
         ],
     )

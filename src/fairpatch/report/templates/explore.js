@@ -116,12 +116,12 @@
     bounds(now).forEach(function (share, i) {
       if (share !== null && sign * data.bound_limits[i] <= sign * now.limit) bound = Math.max(bound, share);
     });
-    if (bound > now.budget) list.push(["bad", "\u2715", "No method can: it takes " + (100 * bound).toFixed(1) + " % of decisions at least."]);
-    if (p.promoted_outcome && p.left_outcome && p.promoted_outcome[1] < p.left_outcome[0]) list.push(["warn", "!", "The promoted turn out worse than those left denied."]);
+    if (bound > now.budget) list.push(["bad", "\u2715", "Impossible for any method: it takes at least " + (100 * bound).toFixed(1) + " % of decisions."]);
+    if (p.promoted_outcome && p.left_outcome && p.promoted_outcome[1] < p.left_outcome[0]) list.push(["warn", "!", "The newly approved have worse outcomes than those still declined."]);
     var telling = data.protected_lines.filter(function (line) { return line !== now.strike; });
-    if (telling.length === 1) list.push(["warn", "!", "\u201c" + telling[0] + "\u201d reads a protected column, or one that tells the group."]);
-    if (telling.length > 1) list.push(["warn", "!", telling.length + " lines read protected columns, or ones that tell the group: see the list at the top."]);
-    if (!list.length) list.push(["good", "\u2713", "Nothing found against it here."]);
+    if (telling.length === 1) list.push(["warn", "!", "\u201c" + telling[0] + "\u201d uses a protected column, or a proxy for the group."]);
+    if (telling.length > 1) list.push(["warn", "!", telling.length + " lines use protected columns, or proxies for the group: see the list at the top."]);
+    if (!list.length) list.push(["good", "\u2713", "No warning applies."]);
     return list;
   }
   function draw() {
@@ -130,7 +130,7 @@
     by("o-budget").textContent = now.all ? "any" : (100 * now.budget).toFixed(1) + " %";
     drawPlot(now, found); drawFlow(now, found);
     by("f-sentence").textContent = (found.met ? found.as || "" : "Nearest: ") + percent(p.changed) + " of decisions change; " + data.words + " " + digits(fairness(p, now.feature)) + ", accuracy " + digits(p.accuracy) + ".";
-    by("f-outcome").textContent = p.promoted_outcome && p.left_outcome ? "With the good outcome: " + percent(p.promoted_outcome) + " of the promoted, " + percent(p.left_outcome) + " of those left denied." : "Too few are promoted to tell how they turn out.";
+    by("f-outcome").textContent = p.promoted_outcome && p.left_outcome ? "With the good outcome: " + percent(p.promoted_outcome) + " of the promoted, " + percent(p.left_outcome) + " of those left denied." : "Too few are promoted to show their outcomes.";
     var list = by("f-flags");
     list.textContent = "";
     flags(now, found).forEach(function (flag) {
@@ -141,12 +141,12 @@
     document.querySelectorAll(".cardline").forEach(function (line) {
       line.className = "cardline" + (now.line && line.dataset.line === now.line ? " struck" : "");
     });
-    if (by("f-price")) by("f-price").textContent = p.price === null ? "turned off" : p.price + " points";
+    if (by("f-price")) by("f-price").textContent = p.points_needed === null ? "turned off" : p.points_needed + " points";
     by("command").hidden = true;
   }
   function command() {
     var now = state(), name = data.metric === "p_rule" ? " --p-rule " + now.limit : " --target " + data.metric + "=" + now.limit;
-    if (now.strike) return "fairpatch edit RUN --strike " + quoted(now.strike) + " --data NEW_ROWS    # the card without that line, at its new price";
+    if (now.strike) return "fairpatch edit RUN --strike " + quoted(now.strike) + " --data NEW_ROWS    # the card without that line, at the points it then needs";
     return "fairpatch fit --config RUN/config.yaml" + name +
       (now.all ? "" : " --max-changes " + now.budget.toFixed(3)) +
       (now.direction === "both" ? "" : " --direction " + now.direction) +

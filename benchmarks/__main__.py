@@ -1,0 +1,98 @@
+"""The experiments: the paper, beyond it, and what things cost. One verb each."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benchmarks import (
+    beyond,
+    cards,
+    certificate,
+    continuity,
+    cost,
+    curve,
+    delivery,
+    monitor,
+    online,
+    refits,
+    reproduction,
+    scale,
+    speed,
+    stack,
+    target,
+    ten,
+)
+from benchmarks.problems import PROBLEMS, SEVERAL
+
+EXPERIMENTS = {
+    "paper": reproduction,
+    "beyond": beyond,
+    "cards": cards,
+    "continuity": continuity,
+    "cost": cost,
+    "curve": curve,
+    "delivery": delivery,
+    "monitor": monitor,
+    "online": online,
+    "refits": refits,
+    "scale": scale,
+    "speed": speed,
+    "stack": stack,
+    "ten": ten,
+    "target": target,
+    "certificate": certificate,
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one experiment, print it, and write it as JSON where asked."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    choices = parser.add_subparsers(dest="verb", required=True)
+    verbs = {
+        name: choices.add_parser(name, help=(module.__doc__ or "").splitlines()[0])
+        for name, module in EXPERIMENTS.items()
+    }
+    for name in ("paper", "beyond"):
+        verbs[name].add_argument("--out", type=Path, help="folder of the journal and the results")
+        verbs[name].add_argument("--jobs", type=int, help="processes, 2 by default")
+    verbs["paper"].add_argument("--quick", action="store_true", help="a small one, for CI")
+    verbs["beyond"].add_argument("--seeds", type=int)
+    verbs["beyond"].add_argument("--problems", nargs="+", choices=[*PROBLEMS, *SEVERAL])
+    verbs["beyond"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
+    verbs["beyond"].add_argument("--fairness", choices=list(beyond.FAIRNESS))
+    verbs["beyond"].add_argument("--methods", nargs="+")
+    verbs["delivery"].add_argument("--seeds", type=int)
+    verbs["delivery"].add_argument("--safety-margin", type=float)
+    verbs["monitor"].add_argument("--streams", type=int)
+    verbs["online"].add_argument("--calls", type=int)
+    verbs["refits"].add_argument("--refits", type=int)
+    verbs["continuity"].add_argument("--retrainings", type=int)
+    verbs["continuity"].add_argument("--base", choices=["logistic", "boosted"])
+    verbs["cost"].add_argument("--rows", type=int)
+    verbs["curve"].add_argument("--seeds", type=int)
+    verbs["scale"].add_argument("--rows", type=int)
+    verbs["scale"].add_argument("--out", type=Path, help="folder of the generated tables")
+    verbs["speed"].add_argument("--datasets", nargs="+")
+    verbs["stack"].add_argument("--dataset", choices=["law_school", "compas"])
+    verbs["stack"].add_argument("--models", type=int)
+    verbs["target"].add_argument("--seeds", type=int)
+    verbs["target"].add_argument("--p-rule", type=float)
+    verbs["target"].add_argument("--direction", choices=["both", "promote_only", "demote_only"])
+    verbs["target"].add_argument("--datasets", nargs="+")
+    verbs["certificate"].add_argument("--fits", type=int)
+    verbs["certificate"].add_argument("--rows", type=int)
+    for verb in verbs.values():
+        verb.add_argument("--json", type=Path, help="write the result here")
+    given = {k: v for k, v in vars(parser.parse_args(argv)).items() if v is not None}
+    experiment = EXPERIMENTS[given.pop("verb")]
+    path = given.pop("json", None)
+    result = experiment.run(**given)
+    sys.stdout.write(experiment.show(result) + "\n")
+    if path:
+        path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""The methods of the paper and of other packages, behind the interface of fairpatch's baselines."""
+
+from benchmarks.baselines.adv_debias import AdvDebias
+from benchmarks.baselines.frappe import Frappe
+from benchmarks.baselines.packages import EqualizedThresholds, Oxon
+from benchmarks.baselines.roc import Roc
+from fairpatch.baselines import AwareLpp, Baseline, BayesRule, FewBayes, Lpp, Reductions
+
+__all__ = [
+    "AdvDebias",
+    "AwareLpp",
+    "Baseline",
+    "BayesRule",
+    "EqualizedThresholds",
+    "FewBayes",
+    "Frappe",
+    "Lpp",
+    "Oxon",
+    "Reductions",
+    "Roc",
+]

@@ -1,0 +1,169 @@
+"""What a decision of 1 is worth in each cell: the multipliers of the target (METHOD section 7).
+
+With gamma_c(x) = P(c | x) / P(c), a rate of cell c is E[decision gamma_c]: linear in the decisions.
+So the fewest changes that meet all limits are a linear program over the rows, and its multipliers
+say how much each cell's rate has to rise or fall:
+
+    h(x) = sum_c alpha_c gamma_c(x)        a promotion brings h, a demotion -h
+
+Two groups and a P-Rule tau give alpha = 1 for the disadvantaged and -tau for the other, the h of
+METHOD section 6; more groups, more features and equalized odds are the same program, only longer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, hstack
+
+from fairpatch._arrays import Bools, Floats
+from fairpatch.measure.metric import Metric
+
+MOST = 3_000
+"""Rows of the program: its multipliers are few."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one sensitive feature: its groups, or each group with each outcome."""
+
+    groups: int
+    by_label: bool
+
+    @property
+    def n(self) -> int:
+        """How many cells."""
+        return self.groups * (2 if self.by_label else 1)
+
+    def code(self, group: Any, y: Any) -> Any:
+        """Each person's cell; -1 where the group is missing."""
+        return np.where(group < 0, -1, 2 * group + y) if self.by_label else group
+
+    def rate(self, label: int | None, group: int) -> Floats:
+        """Which cells a group's rate is over: all of the group's, or those of one outcome."""
+        chosen = np.zeros(self.n)
+        if not self.by_label:
+            chosen[group] = 1.0
+        else:
+            chosen[[2 * group, 2 * group + 1] if label is None else [2 * group + label]] = 1.0
+        return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """A limit of the target."""
+
+    metric: Metric
+    value: float
+
+    @property
+    def labels(self) -> list[int | None]:
+        """Of each of its rates: the outcome that it is given, if any."""
+        labels: list[int | None] = []
+        for rate in self.metric.rates:
+            without, given = (bool(rate("g").labels[label]) for label in (0, 1))
+            labels.append(None if without and given else int(given))
+        return labels
+
+
+@dataclass
+class _Program:
+    """The linear program in the making: rates of groups, and limits on them."""
+
+    rates: list[tuple[int, Floats]] = field(default_factory=list)
+    """Of each rate: the feature, and the alpha that makes it one group's rate."""
+    rows: list[tuple[dict[int, float], dict[int, float]]] = field(default_factory=list)
+    """Of each limit: its coefficients on the rates, and on the ends that gaps lie between."""
+    upper: list[float] = field(default_factory=list)
+    ends: int = 0
+
+    def limit(self, by_rate: dict[int, float], by_end: dict[int, float], upper: float) -> None:
+        """One more row: so much of these is at most ``upper``."""
+        self.rows.append((by_rate, by_end))
+        self.upper.append(upper)
+
+    def add(self, k: int, cells: Cells, limit: Limit, shares: Floats) -> None:
+        """A limit of the target for one feature, whose cells have these shares."""
+        gap: dict[int, float] = {}
+        for label in limit.labels:
+            chosen = [cells.rate(label, g) for g in range(cells.groups)]
+            here = range(len(self.rates), len(self.rates) + cells.groups)
+            self.rates += [(k, c / max(float(c @ shares), 1e-9)) for c in chosen]
+            if limit.metric.how == "ratio":
+                for low, high in permutations(here, 2):  # tau high <= low
+                    self.limit({high: limit.value, low: -1.0}, {}, 0.0)
+                continue
+            top, bottom = self.ends, self.ends + 1
+            self.ends += 2
+            gap |= {top: 1.0, bottom: -1.0}
+            for r in here:  # bottom <= rate <= top
+                self.limit({r: 1.0}, {top: -1.0}, 0.0)
+                self.limit({r: -1.0}, {bottom: 1.0}, 0.0)
+        if gap:
+            self.limit({}, gap, limit.value)
+
+    def table(self, part: int, columns: int) -> Floats:
+        """The coefficients on the rates (0) or the ends (1) as a matrix."""
+        matrix = np.zeros((len(self.rows), columns))
+        for i, row in enumerate(self.rows):
+            for j, value in row[part].items():
+                matrix[i, j] = value
+        return matrix
+
+
+def multipliers(
+    chances: Sequence[Floats],
+    cells: Sequence[Cells],
+    limits: Sequence[Limit],
+    decided: Bools,
+    cost: Floats,
+    weight: Floats,
+) -> list[Floats]:
+    """alpha of every feature's cells; ``chances`` are P(cell | x), ``cost`` what a change costs."""
+    program = _Program()
+    for k, feature_cells in enumerate(cells):
+        for limit in limits:
+            program.add(k, feature_cells, limit, np.average(chances[k], axis=0, weights=weight))
+    rows = np.arange(len(decided))
+    if len(rows) > MOST:
+        rows = np.sort(np.random.default_rng(0).choice(rows, MOST, replace=False))
+    w = weight[rows] / weight[rows].sum()
+    gamma = np.array([(chances[k][rows] @ alpha) * w for k, alpha in program.rates])
+    on_rates = program.table(0, len(program.rates))
+    upper: Any = hstack([csr_array(on_rates @ gamma), csr_array(program.table(1, program.ends))])
+    solution: Any = linprog(
+        np.concatenate([w * cost[rows] * np.where(decided[rows], -1, 1), np.zeros(program.ends)]),
+        A_ub=upper,
+        b_ub=np.array(program.upper),
+        bounds=[*[(0, 1)] * len(rows), *[(0, None)] * program.ends],
+        method="highs",
+    )
+    alphas = [np.zeros(feature_cells.n) for feature_cells in cells]
+    if solution.status == 0:
+        pressure = solution.ineqlin.marginals @ on_rates  # how much each rate has to rise
+        for (k, alpha), much in zip(program.rates, pressure, strict=True):
+            alphas[k] += much * alpha
+    if not any(alpha.any() for alpha in alphas):  # met already: towards the group that is worst off
+        k, alpha = _worst(gamma @ decided[rows], program.rates, limits, cells)
+        alphas[k] += alpha
+    return alphas
+
+
+def _worst(
+    values: Floats, rates: list[tuple[int, Floats]], limits: Sequence[Limit], cells: Sequence[Cells]
+) -> tuple[int, Floats]:
+    """The pair of groups that are farthest apart by the first rate of some feature."""
+    worst, at = [], 0
+    for k, feature_cells in enumerate(cells):
+        for limit in limits:
+            for _ in limit.labels:
+                here = range(at, at + feature_cells.groups)
+                at += feature_cells.groups
+                low, *_, high = sorted(here, key=lambda r: values[r])
+                apart = values[high] - values[low]
+                worst.append((apart, k, rates[low][1] - rates[high][1]))
+    _, k, alpha = max(worst, key=lambda f: f[0])
+    return k, alpha

@@ -1,0 +1,175 @@
+"""A whole grid of models trained in one stack, each a patch to be.
+
+Rows are encoded, trained on, and the weights folded back onto raw columns. One model is a grid of
+one.
+"""
+
+import hashlib
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import logit
+
+from fairpatch._arrays import Bools, Floats
+from fairpatch._extras import need
+from fairpatch.choose.pool import STRONGEST
+from fairpatch.commod.problem import Grid, Problem, Ratios, Training
+from fairpatch.data.rows import Rows
+from fairpatch.decision import PLAIN, Decision
+from fairpatch.measure.direction import Direction
+from fairpatch.measure.fairness import Fairness
+from fairpatch.patch import Patch, Provenance
+from fairpatch.patch.decide import decide
+from fairpatch.patch.encoding import Encoder
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """M trained models, as matrices for choosing among them and as patches for using one."""
+
+    encoder: Encoder
+    grid: Grid
+    ratios: Ratios
+    decision: Decision
+    provenance: Provenance
+    directions: tuple[Direction, ...]
+    """Of each model; those of a joined stack may differ."""
+
+    @classmethod
+    def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
+        """Stacks that differ in nothing but their models, as one."""
+        first = parts[0]
+        columns = ("fair", "ratio", "concepts", "seeds")
+        grid = Grid(*(tuple(v for p in parts for v in getattr(p.grid, c)) for c in columns))
+        ratios = Ratios(
+            *(np.concatenate([getattr(p.ratios, k) for p in parts]) for k in ("W", "v", "a"))
+        )
+        directions = tuple(d for p in parts for d in p.directions)
+        return replace(first, grid=grid, ratios=ratios, directions=directions)
+
+    strengths: ClassVar[None] = None
+    strongest: ClassVar[float] = STRONGEST
+
+    def __len__(self) -> int:
+        return len(self.grid)
+
+    def about(self, m: int) -> dict[str, Any]:
+        """Its settings."""
+        return {
+            "learner": "adversarial",
+            "lambda_fair": float(self.grid.fair[m]),
+            "lambda_ratio": float(self.grid.ratio[m]),
+            "lambda_concepts": float(self.grid.concepts[m]),
+            "seed": int(self.grid.seeds[m]),
+            "direction": self.directions[m],
+        }
+
+    def size(self, m: int) -> int:
+        """Its concepts."""
+        return int((self.ratios.W[m] != 0).any(-1).sum())
+
+    def importance(self) -> dict[str, float]:
+        """How much each column moves the ratio, on average over the models."""
+        moves = np.abs(np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)).mean(0)
+        by_column: dict[str, float] = {}
+        for feature, move in zip(self.encoder.features, moves, strict=True):
+            by_column[feature.column.name] = by_column.get(feature.column.name, 0.0) + float(move)
+        return by_column
+
+    def ratio(self, X: Any) -> Floats:
+        """r of every row by every model: (M, rows)."""
+        weights = np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)
+        return np.asarray(1.0 + self.ratios.a + weights @ self.encoder.transform(X).T)
+
+    def decide(self, X: Any, f_logit: Floats) -> Bools:
+        """Decisions of every model: (M, rows)."""
+        ratios = zip(self.ratio(X), self.directions, strict=True)
+        return np.array([decide(f_logit, ratio, direction) for ratio, direction in ratios])
+
+    def patch(self, m: int, strength: float = 1.0) -> Patch:
+        """Model m as a patch: concepts by importance, unused ones and unread columns left out."""
+        W, v = self.ratios.W[m], self.ratios.v[m]
+        order = sorted(range(len(v)), key=lambda j: -abs(v[j]))
+        used = [j for j in order if v[j] and W[j].any()]
+        concepts = tuple(
+            self.encoder.fold(W[j], float(v[j]), f"concept {i + 1}") for i, j in enumerate(used)
+        )
+        read = {name for concept in concepts for name in concept.columns}
+        columns = {f.column.name: f.column for f in self.encoder.features if f.column.name in read}
+        settings = {**self.provenance.settings, **self.about(m)}
+        return Patch(
+            columns=tuple(columns.values()),
+            concepts=concepts,
+            offset=float(self.ratios.a[m, 0]),
+            strength=strength,
+            decision=self.decision,
+            direction=self.directions[m],
+            provenance=self.provenance.model_copy(update={"settings": settings}),
+        )
+
+
+def train_candidates(
+    rows: Rows,
+    grid: Grid,
+    training: Training | None = None,
+    *,
+    encoder: Encoder | None = None,
+    decision: Decision = PLAIN,
+    fairness: Fairness = "demographic_parity",
+    direction: Direction = "both",
+    seed: int = 0,
+) -> Candidates:
+    """Train a grid of models on rows that f has been asked about."""
+    training, encoder = training or Training(), encoder or Encoder.fit(rows.X)
+    f_logit, s = rows.f, np.empty((len(rows), 0), np.int64)
+    if rows.groups is not None:
+        s = rows.groups.comparable().codes
+    weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")
+    cost = _positive(rows.change_cost, len(rows.y), "change_cost")
+    if training.ratio_loss == "fisher":  # the local KL(f || g) of a change of r
+        p = 1 / (1 + np.exp(-f_logit - logit(decision.bar)))
+        cost = cost * f_logit**2 * p * (1 - p)
+    problem = Problem(
+        Z=encoder.transform(rows.X),
+        f_logit=f_logit,
+        y=rows.y.astype(np.float64),
+        s=s,
+        weight=weight,
+        ratio_weight=cost / max(np.average(cost, weights=weight), 1e-12),
+        offset=float(logit(decision.bar)),
+        fairness=fairness,
+        direction=direction,
+        seed=seed,
+    )
+    train = _trainer()
+    provenance = Provenance(
+        settings={**training.settings, "fairness": fairness, "random_state": seed},
+        sensitive_features=() if rows.groups is None else rows.groups.features,
+        training_rows=len(rows.y),
+        base_scores_sha256=hashlib.sha256(f_logit.astype("<f8").tobytes()).hexdigest(),
+        versions={
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("fairpatch", "numpy", "torch")},
+        },
+    )
+    ratios = train(problem, grid, training)
+    return Candidates(encoder, grid, ratios, decision, provenance, (direction,) * len(grid))
+
+
+def _trainer() -> Any:
+    """The paper's training, which needs torch: imported by those who ask for it."""
+    need("torch", extra="adversarial")
+    from fairpatch.commod.train import train  # noqa: PLC0415 it imports torch
+
+    return train
+
+
+def _positive(values: Any, n: int, name: str) -> Floats:
+    array = np.ones(n) if values is None else np.asarray(values, np.float64)
+    if array.shape != (n,) or not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise ValueError(f"{name} must be {n} finite numbers, at least 0 and not all 0")
+    return array

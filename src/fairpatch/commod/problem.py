@@ -1,0 +1,156 @@
+"""What training is given and what it gives: arrays, a grid of models, settings, ratios."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from fairpatch import _checks as check
+from fairpatch._arrays import Floats, Ints
+from fairpatch.measure.direction import Direction
+from fairpatch.measure.fairness import Fairness
+
+RatioLoss = Literal["uniform", "fisher"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The training rows. f_logit is relative to the threshold, whose logit is ``offset``."""
+
+    Z: Floats
+    """Encoded features, standardised, (rows, columns)."""
+    f_logit: Floats
+    y: Floats
+    s: Ints
+    """Codes of the sensitive features, (rows, features); -1 where missing."""
+    weight: Floats
+    ratio_weight: Floats
+    """What a change of r costs in each row, 1 on average (see ``losses.ratio_loss``)."""
+    offset: float = 0.0
+    fairness: Fairness = "demographic_parity"
+    direction: Direction = "both"
+    seed: int = 0
+    """Order of the minibatches, shared by all models of the stack."""
+
+    @property
+    def s_weight(self) -> Floats:
+        """Weights of the rows in L_S, (features, rows); 0 where S is missing.
+
+        A group counts by the square root of its share: the P-Rule compares groups whatever their
+        size, and a group of 4 % would hardly be heard by its share.
+        """
+        weights = np.zeros(self.s.T.shape)
+        for weight, s in zip(weights, self.s.T, strict=True):
+            known = s >= 0
+            share = np.bincount(s[known], self.weight[known]) / self.weight[known].sum()
+            weight[known] = self.weight[known] / np.sqrt(np.maximum(share[s[known]], 1e-12))
+        return weights
+
+    @property
+    def n_values(self) -> list[int]:
+        """How many values each sensitive feature has."""
+        return [int(column.max(initial=-1)) + 1 for column in self.s.T]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """M models: their lambdas and seeds, one entry a model."""
+
+    fair: Sequence[float]
+    ratio: Sequence[float]
+    concepts: Sequence[float]
+    seeds: Sequence[int]
+
+    @classmethod
+    def of(
+        cls,
+        fair: Iterable[float] = tuple(np.geomspace(0.1, 100, 20)),
+        ratio: Iterable[float] = (0.3, 1.0, 2.0),
+        concepts: Iterable[float] = (0.01, 0.03),
+        seeds: Iterable[int] = (0,),
+    ) -> "Grid":
+        """Every combination. The defaults, 120 models, reach from no change to parity."""
+        columns = zip(*product(fair, ratio, concepts, seeds), strict=True)
+        return cls(*(tuple(column) for column in columns))
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __getitem__(self, models: slice) -> "Grid":
+        """Some of the models."""
+        return Grid(
+            self.fair[models], self.ratio[models], self.concepts[models], self.seeds[models]
+        )
+
+
+@dataclass(frozen=True)
+class Training:
+    """How the models of a stack are trained. The defaults serve all ten data sets.
+
+    Parameters
+    ----------
+    n_concepts : int
+        Concepts at most.
+    n_steps : int
+        Minibatch steps, not epochs: the cost does not grow with the rows.
+    ratio_loss : {"uniform", "fisher"}
+        What a change of r costs: the same in every row, or by what it moves the score.
+    warm_up : int
+        Steps in which only the adversary learns.
+    concepts_from : float
+        The share of the steps after which sparsity and diversity count.
+    batch_size : int
+        Rows in a minibatch.
+    rate : float
+        Learning rate of the ratio; it falls to 0 along a cosine, so that the models settle.
+    adversary_rate : float
+        The adversary learns faster than the ratio, and its rate stays: it has to keep up.
+    hidden : int
+        Hidden units of the adversary.
+    callbacks : sequence of callables
+        Each is called with a ``Step`` after every minibatch.
+    """
+
+    n_concepts: int = 3
+    n_steps: int = 400
+    ratio_loss: RatioLoss = "uniform"
+    warm_up: int = 10
+    concepts_from: float = 0.2
+    batch_size: int = 256
+    rate: float = 1e-2
+    adversary_rate: float = 2e-2
+    hidden: int = 16
+    callbacks: Sequence["Callback"] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("n_concepts", "n_steps", "batch_size", "hidden"):
+            check.whole(name, getattr(self, name), 1)
+        check.one_of("ratio_loss", self.ratio_loss, get_args(RatioLoss))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a patch's provenance says of it."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "callbacks"}
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """M trained ratios as arrays: r = 1 + a + v . W z, concepts of unit variance."""
+
+    W: Floats
+    v: Floats
+    a: Floats
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a callback sees: the step, and each model's losses."""
+
+    step: int
+    of: int
+    losses: dict[str, Any]
+
+
+Callback = Callable[[Step], Any]

@@ -1,0 +1,185 @@
+"""Algorithm 1: r and h trained against each other, M models at once.
+
+Every parameter has a leading axis of models. Losses are means per model, summed, so gradients stay
+independent and Adam is elementwise: model m of a stack is the same model trained alone. Training is
+in float64, because adversarial training amplifies rounding: in float32 stacks of different size
+drift apart (docs/decisions/0003-float64.md).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fairpatch.commod import adversary as h
+from fairpatch.commod import losses
+from fairpatch.commod import ratio as r
+from fairpatch.commod.optimize import Adam
+from fairpatch.commod.problem import Grid, Problem, Ratios, Step, Training
+from fairpatch.commod.scale import gain
+from fairpatch.commod.threads import threads_for
+from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
+
+RESCALE_EVERY = 25
+CHUNK = 1 << 19
+"""Numbers in the largest tensor of a chunk: 128 models with the default training."""
+
+
+def train(problem: Problem, grid: Grid, training: Training) -> Ratios:
+    """Train every model of the grid on the problem, chunk by chunk of models.
+
+    A chunk's tensors stay in the processor's cache, and memory does not grow with the grid.
+    """
+    per_model = training.batch_size * max(training.hidden, training.n_concepts)
+    size = max(1, CHUNK // per_model)
+    with threads_for(min(len(grid), size) * per_model):
+        parts = [_train(problem, grid[i : i + size], training) for i in range(0, len(grid), size)]
+    return Ratios(*(np.concatenate([getattr(p, k) for p in parts]) for k in ("W", "v", "a")))
+
+
+def _train(problem: Problem, grid: Grid, training: Training) -> Ratios:
+    fair, lambda_ratio, concepts = (
+        torch.tensor(values, dtype=torch.float64)
+        for values in (grid.fair, grid.ratio, grid.concepts)
+    )
+    given_y = problem.fairness == "equalized_odds"
+    outputs = [k - 1 for k in problem.n_values] if any(grid.fair) else []
+    gains = [
+        gain(problem.f_logit, s, w, problem.y if given_y else None)
+        for s, w in zip(problem.s.T, problem.s_weight, strict=True)
+    ]
+
+    covariance = _covariance(problem)
+    ratio = r.unit_variance(
+        r.start(grid.seeds, training.n_concepts, problem.Z.shape[1]), covariance
+    )
+    ratio = r.Ratio(*(p.requires_grad_() for p in ratio))
+    adversary = h.start(grid.seeds, 1 + given_y, training.hidden, sum(outputs))
+    adversary = h.Adversary(*(p.requires_grad_() for p in adversary))
+    descend_ratio = Adam([p.detach() for p in ratio], training.rate)
+    descend_adversary = Adam([p.detach() for p in adversary], training.adversary_rate)
+
+    total = training.warm_up + training.n_steps
+    for step, batch in enumerate(_batches(problem, training, total)):
+        done = (step - training.warm_up) / training.n_steps
+        gated = concepts * (done >= training.concepts_from)
+        ratios = _directed(r.forward(ratio, batch.Z), batch.f_logit, problem.direction)
+        g_logit = ratios * batch.f_logit
+        terms = {
+            "label": losses.label_loss(g_logit + problem.offset, batch.y, batch.weight),
+            "ratio": lambda_ratio * losses.ratio_loss(ratios, batch.ratio_weight),
+            "diversity": gated * losses.diversity_loss(ratio.W),
+        }
+        if outputs:
+            # One backward pass serves both players: h descends L_S, r ascends it.
+            # h sees g on its own scale: shrinking all scores would hide S and change nothing.
+            size = g_logit.detach().square().mean(1, keepdim=True).sqrt().clamp_min(1e-6)
+            seen = _reverse(g_logit / size, fair[:, None])
+            guess = h.forward(adversary, seen, batch.y if given_y else None)
+            terms["adversary"] = torch.stack(
+                [
+                    losses.adversary_loss(logits, s, w) / unit
+                    for logits, s, w, unit in zip(
+                        torch.split(guess, outputs, -1), batch.s, batch.s_weight, gains, strict=True
+                    )
+                ]
+            ).sum(0)
+        whole = torch.stack(list(terms.values())).sum()
+        players = [*ratio, *adversary] if outputs else [*ratio]
+        gradients = torch.autograd.grad(whole, players)
+        if outputs:
+            descend_adversary.step(gradients[len(ratio) :])
+        if step >= training.warm_up:
+            descend_ratio.rate = training.rate * (1 + math.cos(math.pi * done)) / 2
+            descend_ratio.step(gradients[: len(ratio)])
+            descend_ratio.shrink(0, gated[:, None, None])
+            if step % RESCALE_EVERY == 0:
+                _rescale(ratio, covariance)
+        for callback in training.callbacks:
+            callback(Step(step + 1, total, {k: v.detach() for k, v in terms.items()}))
+    _rescale(ratio, covariance)
+    return Ratios(*(p.detach().numpy() for p in ratio))
+
+
+class _Reverse(torch.autograd.Function):
+    """Identity forwards; backwards the gradient times -lambda_fair: what helps h, r undoes."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, fair: Tensor) -> Tensor:
+        ctx.save_for_backward(fair)
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (fair,) = ctx.saved_tensors
+        return -fair * gradient, None
+
+
+def _reverse(x: Tensor, fair: Tensor) -> Tensor:
+    reversed_: Tensor = _Reverse.apply(x, fair)  # type: ignore[no-untyped-call]
+    return reversed_
+
+
+def _directed(ratios: Tensor, f_logit: Tensor, direction: Direction) -> Tensor:
+    """r = 1 for those whom the direction leaves alone."""
+    if may_promote(direction) and may_demote(direction):
+        return ratios
+    kept = torch.from_numpy(untouched(direction, (f_logit > 0).numpy()))
+    return torch.where(kept, 1.0, ratios)
+
+
+def _rescale(ratio: r.Ratio, covariance: Tensor) -> None:
+    """Give the concepts unit variance again, in place: r stays, and scale cannot cheat L1."""
+    with torch.no_grad():
+        for p, scaled in zip(ratio, r.unit_variance(ratio, covariance), strict=True):
+            p.copy_(scaled)
+
+
+def _covariance(problem: Problem) -> Tensor:
+    share = problem.weight / problem.weight.sum()
+    centred = problem.Z - share @ problem.Z
+    return torch.from_numpy(centred.T @ (centred * share[:, None]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    Z: Tensor
+    f_logit: Tensor
+    y: Tensor
+    weight: Tensor
+    ratio_weight: Tensor
+    s: list[Tensor]
+    s_weight: list[Tensor]
+
+
+def _batches(problem: Problem, training: Training, n: int) -> Iterator[_Batch]:
+    """n minibatches, from one shuffle of the rows after another; weights sum to 1 in each."""
+    Z, f_logit, y, s, s_weight, weight, ratio_weight = (
+        torch.from_numpy(np.ascontiguousarray(a))
+        for a in (
+            problem.Z, problem.f_logit, problem.y, problem.s.T, problem.s_weight,
+            problem.weight, problem.weight * problem.ratio_weight,
+        )
+    )  # fmt: skip
+    size = min(training.batch_size, len(y))
+    random = np.random.default_rng(problem.seed)
+    order = np.empty(0, np.intp)
+    for _ in range(n):
+        if len(order) < size:
+            order = np.concatenate([order, random.permutation(len(y))])
+        rows, order = torch.from_numpy(order[:size]), order[size:]
+        w = weight[rows]
+        total = w.sum()
+        yield _Batch(
+            Z[rows],
+            f_logit[rows],
+            y[rows],
+            w / total,
+            ratio_weight[rows] / total,
+            [column[rows].clamp_min(0) for column in s],
+            [k[rows] / k[rows].sum().clamp_min(1e-12) for k in s_weight],
+        )

@@ -1,0 +1,1 @@
+"""What may be shown of counts, so that no small group can be worked out from a page."""

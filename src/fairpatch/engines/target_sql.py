@@ -1,0 +1,110 @@
+"""A target as a query that gives a row for every pair of groups that violates it: a test for dbt.
+
+A file of dbt's ``tests/`` folder fails where its query gives rows. This one looks at one table by
+itself, at the confidence of the target, as a certificate does; looking again and again is what
+``fairpatch monitor`` is for.
+"""
+
+from typing import Any
+
+from scipy.special import ndtri
+
+from fairpatch._extras import need
+from fairpatch.choose.target import Target
+from fairpatch.decision import Decision
+from fairpatch.engines.sql import Dialect, as_text, place_of
+from fairpatch.measure.metric import Metric
+from fairpatch.patch.apply import DECISION
+
+_KINDS = {bool: "boolean", int: "int64", float: "float64"}
+
+
+def target_sql(
+    target: Target,
+    decision: Decision,
+    *,
+    sensitive: list[str],
+    label: str | None = None,
+    table: str = "decided",
+    dialect: Dialect = "duckdb",
+    groups: int = 2,
+) -> str:
+    """The query. ``groups`` is how many there are of a feature, for the error of all pairs.
+
+    Of metrics given y it needs the label's column; a sum of gaps is not asked here.
+    """
+    requirements = askable(target, label)
+    asked = [(metric, limit, feature) for metric, limit in requirements for feature in sensitive]
+    if not asked:
+        raise ValueError(f"nothing of {target} can be asked of a table without labels, or by pairs")
+    if any(metric.given_y for metric, _, _ in asked) and decision.positive is None:
+        raise ValueError("the patch does not say which label is the positive one: learn it anew")
+    odd = [n for n in (*sensitive, label or "") if any(sign in n for sign in ("{{", "{%", "{#"))]
+    if odd:
+        raise ValueError(f"column {odd[0]!r} would be run as a template by dbt: rename it")
+    ibis = need("ibis", extra="sql")
+    # declared as numbers, so that the cast to text is written for columns of any type
+    types = {**dict.fromkeys(sensitive, "int64"), DECISION: "boolean"}
+    if label is not None:
+        types[label] = _KINDS.get(type(decision.positive), "string")
+    name, where = place_of(table)
+    people = ibis.table(types, name=name, **where)
+    enough = float(-ndtri((1 - target.confidence) / max(groups * (groups - 1), 1)))
+    violations = [
+        _broken(ibis, _rates(people, metric, feature, label, decision), metric, limit, feature,
+                enough)
+        for metric, limit, feature in asked
+    ]  # fmt: skip
+    return as_text(ibis.union(*violations) if len(violations) > 1 else violations[0], dialect)
+
+
+def askable(target: Target, label: str | None) -> list[tuple[Metric, float]]:
+    """The requirements that a query can ask by pairs of groups; those given y need a label."""
+    return [
+        (r.metric, r.limit)
+        for r in target.requirements
+        if isinstance(r.metric, Metric) and len(r.metric.rates) == 1
+        if label is not None or not r.metric.given_y
+    ]
+
+
+def _rates(people: Any, metric: Metric, feature: str, label: str | None, decision: Decision) -> Any:
+    """Hits and people of each group, 1 being the favourable decision."""
+    among = metric.rates[0]("g").labels
+    rows = people.filter(people[feature].notnull() & people[DECISION].notnull())
+    if label is not None and not among.all():
+        good = decision.positive if decision.favourable else decision.negative
+        is_good = rows[label] == good
+        rows = rows.filter(rows[label].notnull() & (is_good if among[1] else ~is_good))
+    good, bad = (1.0, 0.0) if decision.favourable else (0.0, 1.0)
+    favoured = rows[DECISION].ifelse(good, bad)  # not every dialect makes a number of a boolean
+    return rows.group_by(g=rows[feature].cast("string")).aggregate(
+        k=favoured.sum(), n=favoured.count().cast("float64")
+    )
+
+
+def _broken(
+    ibis: Any, rates: Any, metric: Metric, limit: float, feature: str, enough: float
+) -> Any:
+    """Pairs of groups whose rates cannot be explained by the target, as ``judge`` has it."""
+    low, high = rates, rates.view()
+    both = low.join(high, low.g != high.g, lname="{name}", rname="{name}_high")
+    k1, n1, k2, n2 = (both[c] for c in ("k", "n", "k_high", "n_high"))
+    if metric.how == "ratio":  # the score test of p1 - tau p2, its variance where they are equal
+        a = (n1 + n2) * limit
+        b = -(n1 * limit + k1 + n2 + k2 * limit)
+        root = (b * b - 4 * a * (k1 + k2)).abs().sqrt()
+        p2 = (-b - root) / (2 * a)
+        p1 = p2 * limit
+        noise = p1 * (1 - p1) / n1 + p2 * (1 - p2) / n2 * limit**2
+        beyond = k2 / n2 * limit - k1 / n1
+    else:
+        p1, p2 = (k1 + 1) / (n1 + 2), (k2 + 1) / (n2 + 2)
+        noise = p1 * (1 - p1) / (n1 + 2) + p2 * (1 - p2) / (n2 + 2)
+        beyond = p2 - p1 - limit
+    kept = both.filter((noise > 0) & (beyond >= noise.sqrt() * enough))
+    words = f"{metric.words} {metric.side} {limit:g}"
+    return kept.select(
+        requirement=ibis.literal(words), feature=ibis.literal(feature), lower=kept.g,
+        higher=kept.g_high,
+    )  # fmt: skip

@@ -1,0 +1,154 @@
+"""What FairPatch and Commod have in common: scikit-learn classifiers around a patched model."""
+
+from collections.abc import Collection
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from fairpatch._arrays import Floats
+from fairpatch.base import BaseModel, Estimator
+from fairpatch.choose.fit import Fitted
+from fairpatch.data.features import read_features, some_columns
+from fairpatch.data.prepare import prepare
+from fairpatch.data.rows import Rows
+from fairpatch.decision import PLAIN, Decision
+from fairpatch.identity.agreement import check_agreement
+from fairpatch.patch.encoding import Encoder
+from fairpatch.patched import PatchedModel
+from fairpatch.report.review import Review, review
+
+
+class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is a base model and the patch it has learned."""
+
+    _kept: ClassVar[frozenset[str]] = frozenset({"estimator", "decision"})
+    """Parameters that a clone shares: what was validated stays fitted."""
+    estimator: Estimator
+    decision: Decision | None
+    exclude: Collection[str]
+    random_state: Any
+
+    def __sklearn_clone__(self) -> Self:
+        """Clone everything but f: what was validated stays fitted."""
+        params = self.get_params(deep=False)
+        fresh = {k: v if k in self._kept else clone(v, safe=False) for k, v in params.items()}
+        copy = type(self)(**fresh)
+        copy.__dict__ |= {k: v for k, v in vars(self).items() if k == "_metadata_request"}
+        return copy
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def _decision(self) -> Decision:
+        """What f decides, as it was given."""
+        return PLAIN if self.decision is None else self.decision
+
+    def _prepared(
+        self, rows: Rows, decision: Decision, hidden: Collection[str], codes: Collection[str] = ()
+    ) -> tuple[Encoder, BaseModel]:
+        """What the patch may use, and f, which decides what its score says."""
+        exclude = (*self.exclude, *hidden)
+        encoder, base = prepare(rows, self.estimator, decision, exclude, codes)
+        check_agreement(base, rows.X)
+        return encoder, base
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has left: a fit that fails must not look like it succeeded."""
+        learned = [k for k in vars(self) if k.endswith("_") and not k.startswith("_")]
+        for name in learned:
+            if name not in ("n_features_in_", "feature_names_in_"):
+                delattr(self, name)
+
+    def _keep(self, fitted: Fitted, base: BaseModel, classes: NDArray[Any], named: bool) -> None:
+        """Remember a fit."""
+        self.fitted_, self.base_, self.patch_ = fitted, base, fitted.patch
+        self.classes_, self.named_ = np.sort(classes), named
+        self.patched_ = PatchedModel(base, fitted.patch, classes)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the patched decision of each row.
+
+        Parameters
+        ----------
+        X : frame or array
+            Columns as in ``fit``; S is not needed.
+
+        Returns
+        -------
+        array of labels
+        """
+        X = self._checked(X)
+        return self.patched_.predict(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Predict patched probabilities; the threshold still holds.
+
+        Parameters
+        ----------
+        X : frame or array
+            Columns as in ``fit``.
+
+        Returns
+        -------
+        array of shape (rows, 2)
+            Of ``classes_`` in their order.
+        """
+        X = self._checked(X)
+        p = self.patched_.predict_proba(X)
+        return p if (self.classes_ == self.patched_.classes).all() else p[:, ::-1]
+
+    def predict_ratio(self, X: Any) -> Floats:
+        """Give r(x): 1 leaves a score as it is, below 0 reverses the decision.
+
+        Parameters
+        ----------
+        X : frame or array
+            Columns as in ``fit``.
+
+        Returns
+        -------
+        array of one number a row
+        """
+        X = self._checked(X)
+        return self.patched_.ratio(X)
+
+    def review(self, X: Any, y: Any, *, sensitive_features: Any, **options: Any) -> Review:
+        """Review the patch on rows that it has not seen.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+            Rows that neither the base model nor the patch has seen.
+        sensitive_features : as in ``fit``
+            To compare groups.
+        **options
+            As of :func:`fairpatch.review`.
+
+        Returns
+        -------
+        Review
+        """
+        check_is_fitted(self, "patched_")
+        X = X if self.named_ else self._checked(X)
+        options = {"fitted": self.fitted_, "exclude": self.exclude, **options}
+        return review(self.patched_, X, y, sensitive_features=sensitive_features, **options)
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self, "fitted_")
+        columns = some_columns(X, self._columns) if self.named_ else X
+        return read_features(self, columns, reset=False)
+
+
+def seed_of(random_state: Any) -> int:
+    """One number for everything that is drawn at random."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))

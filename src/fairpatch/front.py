@@ -1,0 +1,308 @@
+"""FairPatch: a base model and a target in, a patched model out. The front door."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from fairpatch import _checks as check
+from fairpatch._progress import showing
+from fairpatch.base import Estimator
+from fairpatch.card.learner import Card
+from fairpatch.choose.certificate import Certificate
+from fairpatch.choose.choice import Choice
+from fairpatch.choose.fit import fit_target
+from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.learner import Learner, Task
+from fairpatch.choose.target import Target
+from fairpatch.data.engine_splits import EngineSplits, is_engine_table
+from fairpatch.data.features import read_features, read_given
+from fairpatch.data.rows import Rows, Shares, seen_rows
+from fairpatch.data.splits import Splits, in_memory
+from fairpatch.decision import Decision
+from fairpatch.estimator import PatchEstimator, seed_of
+from fairpatch.identity.compare import IfUnlike
+from fairpatch.identity.probe import with_probe
+from fairpatch.patched import PatchedModel
+
+SHARES = (0.3, 0.2, 0.5)
+
+
+class FairPatch(PatchEstimator):
+    """Make a base model meet a fairness target by changing few of its decisions.
+
+    ``fit`` learns a patch r and never touches f: g_logit = r(x) * f_logit. Of a whole frontier of
+    patches the one that meets the target with the fewest changes and errors is chosen, and
+    certified on rows that nothing else has seen. The sensitive features are used in ``fit`` only,
+    never to predict.
+
+    Parameters
+    ----------
+    estimator : fitted classifier, callable, str or None
+        The base model f: anything with ``predict_proba``, a callable X -> probabilities, or the
+        name of a score column of X. It is never refitted. None fits a logistic regression first.
+    target : Target
+        What must hold for the patched model.
+    learner : Learner
+        How candidates are learned: ``Card()`` for a card of points, ``Adversarial()`` for the
+        paper's learner, or any other object that does what ``fairpatch.choose.learner`` says.
+    decision : Decision, optional
+        What f decides: which label its score is about, which decision is favourable, its
+        threshold, weights, and what people call all this.
+    exclude : collection of str
+        Columns that the patch must not use, beside those with a sensitive feature's name.
+    categories : collection of str
+        Columns of numbers that are codes.
+    splits : three shares
+        Of the rows, how many to learn from, to choose on (a card does both on the two together),
+        and to certify on; with 0 use ``certify``.
+    max_rows : int or None
+        Most rows to learn from, drawn at random.
+    random_state : int, RandomState or None
+        Same seed, same patch.
+    progress : bool
+        Show a progress bar.
+
+    Attributes
+    ----------
+    patch_ : Patch
+        What was learned: readable, storable, applicable anywhere.
+    patched_ : PatchedModel
+        f with the patch: what explanations, reviews and exports take.
+    base_ : BaseModel
+        f alone.
+    frontier_ : Frontier
+        All candidates.
+    choice_ : Choice
+        The chosen one, and what to expect of it.
+    preferred_ : Choice
+        The one preferred before certifying, which may change fewer decisions.
+    certificate_ : Certificate or None
+        The verdicts on the certification set.
+    fitted_ : Fitted
+        All of it.
+
+    Examples
+    --------
+    >>> from fairpatch.datasets import Population
+    >>> groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+    >>> people = Population(p_rule=0.6, groups=groups).sample(8000).to_pandas()
+    >>> X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people["group"]
+    >>> g = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s)
+    >>> g.choice_.metrics["group"]["p_rule"] >= 0.8, len(g.patch_.lines) <= 10
+    (True, True)
+    """
+
+    _kept: ClassVar[frozenset[str]] = frozenset({"estimator", "decision", "target", "learner"})
+    frontier_: Frontier
+    choice_: Choice
+    preferred_: Choice
+    certificate_: Certificate | None
+
+    def __init__(
+        self,
+        estimator: Estimator,
+        target: Target,
+        *,
+        learner: Learner = Card(),  # noqa: B008 it never changes
+        decision: Decision | None = None,
+        exclude: Collection[str] = (),
+        categories: Collection[str] = (),
+        splits: Shares = SHARES,
+        max_rows: int | None = 100_000,
+        random_state: Any = 0,
+        progress: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.target = target
+        self.learner = learner
+        self.decision = decision
+        self.exclude = exclude
+        self.categories = categories
+        self.splits = splits
+        self.max_rows = max_rows
+        self.random_state = random_state
+        self.progress = progress
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of the target as ``target__p_rule``, so that a search can.
+
+        Parameters
+        ----------
+        **params
+            Parameters of this estimator, or of its target and learner after two underscores.
+
+        Returns
+        -------
+        self
+        """
+        for part in ("target", "learner"):  # neither ever changes: others may hold the same one
+            mine = [name for name in params if name.startswith(f"{part}__")]
+            changes = {name.removeprefix(f"{part}__"): params.pop(name) for name in mine}
+            if changes and part == "target":
+                self.target = self.target.replace(**changes)
+            elif changes:
+                self.learner = replace(self.learner, **changes)  # type: ignore[type-var]
+        super().set_params(**params)
+        return self
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        seen_by_base: Any = None,
+        previous: PatchedModel | None = None,
+    ) -> Self:
+        """Learn, choose and certify the patch.
+
+        Parameters
+        ----------
+        X : frame or array, or a table in an engine
+            Raw columns: numbers, booleans, strings; gaps are fine. A DuckDB relation, a PySpark or
+            Ibis table stays where it is: f is one of its columns, as are y, sensitive_features and
+            the decision's key, and only counts and a sample of ``max_rows`` rows are fetched.
+        y : array or str
+            Labels of two classes, or the name of their column.
+        sensitive_features : frame, series, dict, array, or names of columns
+            Any number of features and values; gaps are fine.
+        sample_weight : array, optional
+            What each row weighs in learning alone. The decision's ``weight`` counts everywhere.
+        seen_by_base : array of bool, optional
+            Rows that f was trained on: nothing is chosen or certified on them.
+        previous : PatchedModel, optional
+            The model in force until now: of patches that serve equally well, the one whose
+            decisions differ least from its own (``Target.price_per_churn``, ``max_churn``).
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TargetNotReachedError
+            Where no patch meets the target; its message says what could be had instead.
+        """
+        self._check_parameters()
+        self._forget()
+        with showing(self.progress):
+            if is_engine_table(X):
+                _not_for_a_table(
+                    sample_weight=sample_weight, seen_by_base=seen_by_base, previous=previous
+                )
+                return self._fit_table(X, y, sensitive_features)
+            return self._fit_rows(X, y, sensitive_features, sample_weight, seen_by_base, previous)
+
+    def _check_parameters(self) -> None:
+        """Refuse what is wrong before anything is read."""
+        if self.target is None:
+            raise TypeError("a target is needed: FairPatch(estimator, Target(p_rule=0.8))")
+        check.a("target", self.target, Target, "Target(p_rule=0.8)")
+        if isinstance(self.learner, type) or not isinstance(self.learner, Learner):
+            raise TypeError(
+                f"learner must be an object such as Card(max_lines=5); got {self.learner!r}"
+            )
+        check.a("decision", self.decision, Decision, "Decision(favourable=0)")
+        check.names("exclude", self.exclude)
+        check.names("categories", self.categories)
+        if not isinstance(self.splits, list | tuple | np.ndarray):
+            raise TypeError(f"splits must be three shares, as {SHARES}; got {self.splits!r}")
+        if self.max_rows is not None:
+            check.whole("max_rows", self.max_rows, 1)
+
+    def _fit_rows(
+        self, X: Any, y: Any, s: Any, sample_weight: Any, seen: Any, previous: PatchedModel | None
+    ) -> Self:
+        """Fit to rows in memory."""
+        decision, seed = self._decision, seed_of(self.random_state)
+        given, classes = read_given(self, X, y, s, decision)
+        if given.sensitive is None:
+            raise ValueError("sensitive_features must be given to fit: a target compares groups")
+        if given.weight is not None and sample_weight is not None:
+            raise ValueError(
+                f"the decision has a weight, {decision.weight!r}, which counts everywhere, and "
+                "sample_weight is for learning alone: give one of them"
+            )
+        check.same_people(X=X, seen_by_base=seen)
+        weight = given.weight if sample_weight is None else sample_weight
+        rows = Rows.of(given.X, given.y, given.sensitive, None, weight)
+        hidden = given.hidden
+        if previous is not None:
+            rows = replace(rows, previous=previous.decisions(given.X))
+            hidden = (*hidden, *previous.score_columns)
+        splits = in_memory(
+            rows, self.splits, self.max_rows, seed, seen_rows(seen, len(rows)),
+            for_all=sample_weight is None,
+        )  # fmt: skip
+        return self._learn(splits, decision, classes, hidden, previous, named=given.named)
+
+    def _fit_table(self, X: Any, y: Any, s: Any) -> Self:
+        """Fit to a table that stays in its engine."""
+        table = EngineSplits.of(
+            X, y, s, self.estimator, self._decision, self.splits, seed_of(self.random_state)
+        )
+        splits = table.splits(self.max_rows)
+        read_features(self, splits.learn.X, reset=True)
+        classes = np.array(table.classes)
+        return self._learn(splits, table.base.decision, classes, (), None, named=True)
+
+    def _learn(
+        self, splits: Splits, decision: Decision, classes: Any, hidden: Collection[str],
+        previous: PatchedModel | None, *, named: bool,
+    ) -> Self:  # fmt: skip
+        encoder, base = self._prepared(
+            splits.learn, decision.named(classes), hidden, self.categories
+        )
+        task = Task(
+            splits.scored(base), encoder, base.decision, self.target, seed_of(self.random_state),
+            None if previous is None else previous.patch,
+        )  # fmt: skip
+        fitted = fit_target(task, self.learner)
+        patch = with_probe(fitted.patch, base, splits.learn.X)
+        self._keep(replace(fitted, patch=patch), base, classes, named)
+        for name in ("frontier", "choice", "preferred", "certificate"):
+            setattr(self, f"{name}_", getattr(fitted, name))
+        return self
+
+    def certify(
+        self, X: Any, y: Any, *, sensitive_features: Any, target: Target | None = None,
+        seen_by_base: Any = None, if_unlike: IfUnlike = "refuse",
+    ) -> Certificate:  # fmt: skip
+        """Certify the fitted patch on rows that it has not seen.
+
+        Parameters
+        ----------
+        X, y, sensitive_features : as in ``fit``
+            Rows that neither learning nor choosing has seen.
+        target : Target, optional
+            Another target than that of the fit.
+        seen_by_base : array of bool, optional
+            Rows that f was trained on: they are left out.
+        if_unlike : {"refuse", "warn", "ignore"}
+            Where the scores look like another model's.
+
+        Returns
+        -------
+        Certificate
+        """
+        columns = X if is_engine_table(X) or getattr(self, "named_", False) else self._checked(X)
+        return self.patched_.certify(
+            columns,
+            y,
+            sensitive_features=sensitive_features,
+            target=self.target if target is None else target,
+            seen_by_base=seen_by_base,
+            if_unlike=if_unlike,
+        )
+
+
+def _not_for_a_table(**given: Any) -> None:
+    """Refuse what a fit to a table in an engine would leave unread."""
+    unread = [name for name, value in given.items() if value is not None]
+    if unread:
+        raise ValueError(
+            f"{unread[0]} is for rows in memory: fetch the rows to learn from, and fit to them"
+        )

@@ -1,0 +1,256 @@
+"""How far a table and its scores are from those that the patch was learned for.
+
+One query for any engine, and as SQL for whoever has only a database: shares at the fingerprint's
+edges and f's mean score between them, now against then. What each figure means, and from where on
+it is noticed or refused, is in ``LIMITS``.
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import narwhals as nw
+import numpy as np
+
+from fairpatch import _checks as check
+from fairpatch._arrays import Floats
+from fairpatch._hints import hint
+from fairpatch.base import BaseModel
+from fairpatch.identity.figures import (
+    FEW,
+    Expressions,
+    Numbers,
+    at_least_one,
+    figures_of,
+    sums_of_rows,
+    sums_of_table,
+)
+from fairpatch.identity.fingerprint import step_of
+from fairpatch.identity.probe import probe_distance
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.fingerprint import Fingerprint
+from fairpatch.patch.model import Patch
+
+Severity = Literal["notice", "refuse"]
+LIMITS: dict[str, tuple[float, float]] = {
+    "score_distance": (0.05, 0.3),
+    "distance": (0.1, 0.5),
+    "unseen": (0.01, 0.25),
+    "gaps": (0.05, 0.5),
+    "shift": (0.05, 0.25),
+    "probe": (1e-4, 0.05),
+}
+"""Of each figure: noticed from here, refused from there, beyond what chance gives.
+
+score_distance, distance
+    Largest difference of the share of people at most an edge (Kolmogorov's), of the score and of a
+    column: another population, other units.
+unseen, gaps
+    More people than then with a category that was never seen, and with no value.
+shift
+    Largest difference of f's mean score of people alike in a column: another model.
+probe
+    Largest difference of f's scores of made-up people: another model, for certain.
+"""
+BY_CHANCE = ("score_distance", "distance", "gaps")
+"""Figures from which chance is taken off by the number of people."""
+TURNED, UNLIKE = -0.3, 0.3
+"""Likeness: 1 is as then. Below the first the score points the other way, below the second it has
+little to do with the one then."""
+CHANCE = 1.63
+"""Kolmogorov's distance of two samples of n and m is above 1.63 sqrt(1/n + 1/m) once in 100."""
+
+
+TOO_FEW = 30
+"""Fewer people are not compared: chance alone makes them unlike."""
+IfUnlike = Literal["refuse", "warn", "ignore"]
+SCORE = "fairpatch_base_score"
+INSTEAD = "If that is expected, set if_unlike='warn'; otherwise learn a patch for this model"
+INSTEAD_SHELL = "If that is expected, add --if-unlike warn; otherwise learn a patch for this model"
+
+
+class OtherModelError(ValueError):
+    """The scores or the columns are not those that the patch was learned for."""
+
+
+class OtherModelWarning(UserWarning):
+    """The scores or the columns differ a little from those that the patch was learned for."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that differs."""
+
+    severity: Severity
+    what: str
+    """The score, or a column."""
+    figure: str
+    value: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What differs between a table and the one that the patch was learned on."""
+
+    people: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether the patch should not be applied."""
+        return any(f.severity == "refuse" for f in self.findings)
+
+    def __str__(self) -> str:
+        if not self.findings and self.people < TOO_FEW:
+            return f"{self.people} people are too few to compare"
+        if not self.findings:
+            return f"{self.people:,} people look like those that the patch was learned on"
+        return "; ".join(map(str, self.findings))
+
+    def __add__(self, other: "Comparison") -> "Comparison":
+        return Comparison(max(self.people, other.people), (*self.findings, *other.findings))
+
+    def act(self, if_unlike: IfUnlike) -> "Comparison":
+        """Refuse or warn, as it is asked for; gives itself."""
+        check.one_of("if_unlike", if_unlike, get_args(IfUnlike))
+        if not self.findings or if_unlike == "ignore":
+            return self
+        if self.refused and if_unlike == "refuse":
+            raise OtherModelError(f"{self}. {hint(INSTEAD, INSTEAD_SHELL)}")
+        warnings.warn(str(self), OtherModelWarning, stacklevel=3)
+        return self
+
+
+def compare_rows(patch: Patch, X: Any, scores: Floats) -> Comparison:
+    """Compare rows in memory with f's scores of them."""
+    known = patch.fingerprint
+    if known is None:
+        return Comparison(0, ())
+    return _judged(known, sums_of_rows(known, patch, Columns.of(X), np.asarray(scores)))
+
+
+def compare_model(patch: Patch, base: BaseModel, X: Any) -> Comparison:
+    """Ask f about the made-up people of the fingerprint again."""
+    value = probe_distance(patch, base, X)
+    notice, refuse = LIMITS["probe"]
+    if value is None or value <= notice:
+        return Comparison(0, ())
+    text = (
+        f"this is another model than the one that the patch was learned for: its scores of made-up "
+        f"people differ by up to {value:.2g}"
+    )
+    severity: Severity = "refuse" if value > refuse else "notice"
+    return Comparison(0, (Finding(severity, "score", "probe", value, text),))
+
+
+def compare(patch: Patch, table: Any, score: str) -> Comparison:
+    """Compare a table that has f's probability as a column: one scan, where it lies."""
+    known = patch.fingerprint
+    if known is None:
+        return Comparison(0, ())
+    frame = nw.from_native(table)
+    if isinstance(frame, nw.DataFrame):
+        p = np.asarray(frame[score].cast(nw.Float64).to_numpy(), np.float64)
+        some = frame.filter(((p >= 0) & (p <= 1)).tolist())
+        return compare_rows(patch, some.to_native(), p[(p >= 0) & (p <= 1)])
+    sums = sums_of_table(known, frame, score).collect()
+    row: dict[str, Any] = next(iter(sums.iter_rows(named=True)), {})
+    return _judged(known, {name: _number(value) for name, value in row.items()})
+
+
+def figures(known: Fingerprint, table: Any, score: str) -> Any:
+    """One row: people, and every figure by its name. The engine works it out."""
+    sums = sums_of_table(known, nw.from_native(table).lazy(), score)
+    return sums.select(**figures_of(known, Expressions())).to_native()
+
+
+def _judged(known: Fingerprint, sums: dict[str, float]) -> Comparison:
+    people = int(sums.get("n") or 0)
+    if not people:
+        return Comparison(0, ())
+    figures = {name: _number(value) for name, value in figures_of(known, Numbers(sums)).items()}
+    return Comparison(people, tuple(_findings(known, figures)))
+
+
+def with_verdict(known: Fingerprint, figures: Any) -> Any:
+    """The figures with one word before them: alike, notice or refuse."""
+    frame = nw.from_native(figures)
+    names = frame.collect_schema().names()
+    n = at_least_one(nw.col("people").cast(nw.Float64), Expressions())
+    noticed, refused = nw.lit(False), nw.col("likeness") < UNLIKE
+    for name in names:
+        figure = name.partition(" of ")[0]
+        if figure not in LIMITS:
+            continue
+        value = nw.col(name) if figure == "unseen" else nw.col(name).abs()
+        least, most = LIMITS[figure]
+        beyond = value - _noise(figure, n, known)
+        noticed, refused = noticed | (beyond > least), refused | (beyond > most)
+    noticed, refused = noticed & (n >= TOO_FEW), refused & (n >= FEW)
+    fine = nw.when(noticed).then(nw.lit("notice")).otherwise(nw.lit("alike"))
+    severity = nw.when(refused).then(nw.lit("refuse")).otherwise(fine)
+    return frame.with_columns(severity.alias("verdict")).select("verdict", *names).to_native()
+
+
+def _noise(figure: str, n: Any, known: Fingerprint) -> Any:
+    """What chance gives among n people, a number or an expression."""
+    if figure in BY_CHANCE:
+        return (1.0 / n + 1.0 / known.people) ** 0.5 * CHANCE + step_of(known.people) / 2
+    return (0.01 / n) ** 0.5 * 3.0 if figure == "unseen" else 0.0
+
+
+def _number(value: Any) -> float:
+    """A figure; one of nobody (0 / 0) is nothing."""
+    number = float("nan") if value is None else float(value)
+    return number if number == number else 0.0  # noqa: PLR0124 NaN
+
+
+def _findings(known: Fingerprint, row: dict[str, float]) -> Iterator[Finding]:
+    n = int(row.get("people") or 0)
+    if n < TOO_FEW:
+        return
+    if row["likeness"] < TURNED:
+        yield Finding(
+            "refuse", "score", "likeness", row["likeness"],
+            "the score is reversed: people who scored high when the patch was learned now score "
+            "low. Is it the probability of the other label?",
+        )  # fmt: skip
+        return
+    units = max((v for k, v in row.items() if k.startswith("distance of ")), default=0.0)
+    if row["likeness"] < UNLIKE and units < LIMITS["distance"][1] + _noise("distance", n, known):
+        yield Finding(
+            "refuse", "score", "likeness", row["likeness"],
+            "similar people score differently than when the patch was learned, as if at random: "
+            "another model, or scores of other people",
+        )  # fmt: skip
+        return
+    shifts = {name: value for name, value in row.items() if name.startswith("shift of ")}
+    most = max(shifts, key=lambda name: shifts[name], default=None)
+    for name, value in row.items():
+        figure, _, column = name.partition(" of ")
+        if figure not in LIMITS or (figure == "shift" and name != most):
+            continue
+        notice, refuse = (limit + _noise(figure, n, known) for limit in LIMITS[figure])
+        if abs(value) > notice if figure != "unseen" else value > notice:
+            severity: Severity = "refuse" if abs(value) > refuse and n >= FEW else "notice"
+            yield Finding(severity, column or "score", figure, value, _text(figure, column, value))
+
+
+def _text(figure: str, column: str, value: float) -> str:
+    texts = {
+        "score_distance": f"the score distribution differs from the one that the patch was learned "
+        f"for (distance {value:.2f}): another model, or other people",
+        "distance": f"{column!r} is not distributed as when the patch was learned (distance "
+        f"{value:.2f}): other units, or other people",
+        "unseen": f"{value:.1%} more people than when the patch was learned have a category of "
+        f"{column!r} that it does not know",
+        "gaps": f"{abs(value):.1%} {'more' if value > 0 else 'fewer'} people have no {column!r}",
+        "shift": f"people alike in {column!r} have other scores than when the patch was learned "
+        f"(by up to {value:.2f}): another model",
+    }
+    return texts[figure]

@@ -1,0 +1,130 @@
+"""Judging a limit from counts (METHOD section 9); ``fairpatch.verdict`` has the verdicts.
+
+ratio >= tau      score test of p_i - tau p_j <= 0 for every ordered pair of groups; all must be
+rejected, so no correction is needed (intersection-union)
+gap <= limit      z test of the difference for every ordered pair of groups, of a sum of gaps for
+every pair in each of them, all of which must be rejected (intersection-union); rates with one more
+hit and one more miss in each group, which keeps the level for few people (Agresti and Caffo)
+anything else     one-sided limits of its interval
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+from scipy.special import ndtri
+
+from fairpatch._arrays import Floats
+from fairpatch.measure.estimate import Estimate
+from fairpatch.verdict import Verdict
+
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the data say of a limit."""
+
+    verdict: Verdict
+    estimate: Estimate
+    """Each end of its interval is a limit at the judgement's confidence."""
+    people: int
+    people_needed: int | None = None
+    """How many would do to certify it with 80 % power, if what was measured is the truth."""
+
+
+def two_sided(confidence: float) -> float:
+    """The level of an interval each of whose ends is a limit at this confidence."""
+    return 2 * confidence - 1
+
+
+def judge_ratio(
+    k: Floats, n: Floats, tau: float, estimate: Estimate, people: int, confidence: float
+) -> Judgement:
+    """Whether the lowest of the groups' rates k / n is at least tau times the highest."""
+    if estimate.value is None:
+        return Judgement(Verdict.INCONCLUSIVE, estimate, people)
+    pairs = list(permutations(range(len(n)), 2))
+    z = np.array([score_test(k[i], n[i], k[j], n[j], tau) for i, j in pairs])
+    enough = -ndtri(1 - confidence)
+    if (z >= enough).all():
+        return Judgement(Verdict.CERTIFIED, estimate, people)
+    if (z <= ndtri((1 - confidence) / len(pairs))).any():
+        return Judgement(Verdict.REFUTED, estimate, people)
+    # z grows with the square root of the people
+    needed = None
+    if (z > 0).all():
+        needed = int(np.ceil(people * ((enough + ndtri(POWER)) / z.min()) ** 2))
+    return Judgement(_open(estimate.value >= tau), estimate, people, needed)
+
+
+def judge_gaps(
+    k: Sequence[Floats],
+    n: Sequence[Floats],
+    limit: float,
+    estimate: Estimate,
+    people: int,
+    confidence: float,
+) -> Judgement:
+    """Whether the gaps between the groups' rates k / n, one for each rate, sum to at most a limit.
+
+    A sum of gaps is at most the limit exactly if every sum of differences is, one ordered pair of
+    groups for each rate: many simple hypotheses, all of which have to be rejected.
+    """
+    if estimate.value is None:
+        return Judgement(Verdict.INCONCLUSIVE, estimate, people)
+    rates = [(hits + 1) / (size + 2) for hits, size in zip(k, n, strict=True)]
+    noise = [p * (1 - p) / (size + 2) for p, size in zip(rates, n, strict=True)]
+    z = []
+    for pairs in product(*(permutations(range(len(p)), 2) for p in rates)):
+        apart = sum(p[i] - p[j] for p, (i, j) in zip(rates, pairs, strict=True))
+        error = np.sqrt(sum(v[i] + v[j] for v, (i, j) in zip(noise, pairs, strict=True)))
+        z.append(float((limit - apart) / error))
+    enough, worst = -ndtri(1 - confidence), min(z)
+    if worst >= enough and estimate.value <= limit:
+        return Judgement(Verdict.CERTIFIED, estimate, people)
+    if worst <= ndtri((1 - confidence) / len(z)):
+        return Judgement(Verdict.REFUTED, estimate, people)
+    needed = None
+    if worst > 0:
+        needed = int(np.ceil(people * ((enough + ndtri(POWER)) / worst) ** 2))
+    return Judgement(_open(estimate.value <= limit), estimate, people, needed)
+
+
+def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: float) -> Judgement:
+    """Whether what was estimated is at most the limit."""
+    if estimate.value is None or estimate.high is None or estimate.low is None:
+        return Judgement(Verdict.INCONCLUSIVE, estimate, people)
+    if estimate.high <= limit:
+        return Judgement(Verdict.CERTIFIED, estimate, people)
+    if estimate.low > limit:
+        return Judgement(Verdict.REFUTED, estimate, people)
+    room = limit - estimate.value
+    needed = None
+    if room > 0:
+        longer = 1 + ndtri(POWER) / -ndtri(1 - confidence)
+        needed = int(np.ceil(people * (longer * (estimate.high - estimate.value) / room) ** 2))
+    return Judgement(_open(estimate.value <= limit), estimate, people, needed)
+
+
+def _open(kept: bool) -> Verdict:
+    """Neither shown to hold nor shown not to: what is measured keeps the limit, or misses it."""
+    return Verdict.INCONCLUSIVE if kept else Verdict.NOT_MET
+
+
+def score_test(k1: float, n1: float, k2: float, n2: float, tau: float) -> float:
+    """z of p1 - tau p2, its variance taken where the two are equal (Koopman's constraint).
+
+    Positive where the data speak for p1 > tau p2.
+    """
+    a = (n1 + n2) * tau
+    b = -(n1 * tau + k1 + n2 + k2 * tau)
+    c = k1 + k2
+    p2 = (-b - np.sqrt(max(b * b - 4 * a * c, 0.0))) / (2 * a)
+    p1 = tau * p2
+    variance = p1 * (1 - p1) / n1 + tau**2 * p2 * (1 - p2) / n2
+    difference = k1 / n1 - tau * k2 / n2
+    if variance <= 0:
+        return float(np.sign(difference) * np.inf) if difference else 0.0
+    return float(difference / np.sqrt(variance))

@@ -1,0 +1,327 @@
+"""The audit of a base model: what f decides for whom, as data with a text and an HTML form."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from fairpatch._checks import same_people
+from fairpatch._hints import did_you_mean, hint
+from fairpatch._table import Table
+from fairpatch.base import BaseModel, Estimator
+from fairpatch.decision import PLAIN, Decision
+from fairpatch.disclose.protected import Protected, protect
+from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.floor import COARSE, MIN_PEOPLE, UNPROTECTED
+from fairpatch.identity.agreement import check_agreement
+from fairpatch.measure import quality
+from fairpatch.measure.cells import UNKNOWN
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.groups import check_values
+from fairpatch.measure.labels import label_expr, positive_labels
+from fairpatch.measure.metric import METRICS
+from fairpatch.report.comparison import RATES, GroupComparison, metric_row, notes
+from fairpatch.roles import take_apart
+
+ALIKE = 0.05
+"""Where fewer than this get one of the decisions, the threshold is asked about."""
+
+
+def audit(
+    X: Any,
+    y: Any = None,
+    *,
+    sensitive_features: Any,
+    estimator: Estimator,
+    decision: Decision = PLAIN,
+    sample_weight: Any = None,
+    confidence: float = 0.95,
+    min_count: int = MIN_PEOPLE,
+    show_small_counts: bool = False,
+) -> "Audit":
+    """Audit a base model: decision rates, errors and fairness metrics, group by group.
+
+    Parameters
+    ----------
+    X : array or frame
+        What ``estimator`` reads. A table in an engine (DuckDB, PySpark, Ibis) is counted where it
+        lies; then every other argument is a column's name.
+    y : labels or column's name, optional
+        Of two classes, may have gaps. Without labels only decision rates are compared.
+    sensitive_features : frame, series, dict, array, or names of columns of X
+        Used only to compare groups.
+    estimator : fitted classifier, callable or str
+        The base model f: see :class:`fairpatch.BaseModel`.
+    decision : Decision, optional
+        What f decides: its labels, which of them is favourable, threshold, weights and words.
+    sample_weight : array, optional
+        What each row weighs; a column of X is named in the decision, ``Decision(weight=...)``.
+    confidence : float
+        Level of every interval.
+    min_count : int
+        Groups of fewer people are neither shown nor compared; never fewer than ten, unless small
+        counts are shown.
+    show_small_counts : bool
+        Show everything as it is, groups of fewer than ten people and what tells them too: only for
+        people who are entitled to see that. The audit says so.
+
+    Returns
+    -------
+    Audit
+    """
+    contract = BaseModel(estimator, decision).decision
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        counts, decided = _of_table(X, y, sensitive_features, estimator, contract)
+    else:
+        given = take_apart(X, y, sensitive_features, contract, _read_by(estimator))
+        weight = sample_weight if given.weight is None else given.weight
+        same_people(X=given.X, y=given.y, sensitive_features=given.sensitive, sample_weight=weight)
+        labels, decided = None, contract
+        if given.y is not None:
+            classes, labels = positive_labels(given.y, contract)
+            decided = contract.named(classes)
+        base = BaseModel(estimator, decided)
+        check_agreement(base, given.X)
+        counts = Counts.from_arrays(
+            decision=base.decisions(given.X),
+            y=labels,
+            sensitive_features=given.sensitive,
+            sample_weight=weight,
+        )
+    _check_points_right(counts, decided)
+    for feature in counts.features:
+        check_values(feature, len(counts.by(feature).known().groups))
+    least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
+    return Audit(counts, decided, confidence, least, show_small_counts)
+
+
+def _of_table(
+    X: Any, y: Any, sensitive_features: Any, f: Estimator, decision: Decision
+) -> tuple[Counts, Decision]:
+    """Counts of a table in an engine, and the contract with the labels that it has."""
+    label, y = None, _name(y, "y")
+    if y is not None:
+        classes, label = label_expr(X, y, decision.replace(favourable=1))
+        decision = decision.named(classes)
+    names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+    columns = nw.from_native(X).collect_schema().names()
+    if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
+        raise ValueError(
+            "for a table in an engine, sensitive_features must be names of its columns; "
+            f"got {sensitive_features!r}"
+        )
+    for name in (*names, *([decision.weight] if decision.weight else [])):
+        if name not in columns:
+            raise ValueError(
+                f"for a table in an engine, sensitive_features must be names of its columns; there "
+                f"is no {name!r}" + did_you_mean(name, columns)
+            )
+    counts = Counts.from_frame(
+        X,
+        decision=BaseModel(f, decision=decision).decision_expr(),
+        y=label,
+        sensitive_features=names,
+        sample_weight=decision.weight,
+    )
+    return counts, decision
+
+
+def _read_by(f: Estimator) -> list[str] | None:
+    return BaseModel(f).columns
+
+
+def _check_points_right(counts: Counts, decision: Decision) -> None:
+    """Refuse a model that decides 1 far more often for the negative label than for the positive."""
+    n = counts.along("label", "before").astype(float)
+    if n[:2].sum(1).min() < MIN_PEOPLE:
+        return
+    rate = n[:2, 1] / n[:2].sum(1)
+    error = float(np.sqrt((rate * (1 - rate) / n[:2].sum(1)).sum()))
+    if rate[1] - rate[0] > -max(0.1, 5 * error):
+        return
+    negative, positive = decision.outcomes
+    raise ValueError(
+        f"the score points against its label: {rate[1]:.0%} of those with {positive} are above the "
+        f"threshold, and {rate[0]:.0%} of those with {negative}. Is it the probability of "
+        f"{negative}? Then say so: "
+        + hint(f"Decision(positive={decision.negative!r})", f"--positive {decision.negative}")
+    )
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a base model decides, for whom, and how often it is right.
+
+    ``print(audit)`` shows it, a notebook shows it as tables, ``to_dict`` gives it as plain data.
+    """
+
+    counts: Counts
+    decision: Decision
+    confidence: float
+    min_count: int
+    show_small_counts: bool = False
+
+    @property
+    def favourable(self) -> int:
+        """The decision that is good for a person."""
+        return self.decision.favourable
+
+    @property
+    def threshold(self) -> float:
+        """Decision 1 is a score above this."""
+        return self.decision.threshold
+
+    @cached_property
+    def protected(self) -> Protected:
+        """What may be told of the counts, in which 1 is the favourable outcome."""
+        margins = self._margins
+        return protect(
+            self.favourable_counts,
+            list(RATES.values()),
+            margins,
+            crossed=len(margins) > 1,
+            show_small=self.show_small_counts,
+        )
+
+    @property
+    def _margins(self) -> list[tuple[str, ...]]:
+        """Every sensitive feature; where there are several, their intersection too."""
+        features = self.counts.features
+        one = [(name,) for name in features]
+        return [*one, features] if len(one) > 1 else list(one)
+
+    @property
+    def comparisons(self) -> dict[str, GroupComparison]:
+        """One comparison a sensitive feature; where there are several, their intersection too."""
+        compared = [
+            GroupComparison(self.protected, margin, self.confidence, self.min_count)
+            for margin in self._margins
+        ]
+        return {comparison.name: comparison for comparison in compared}
+
+    @property
+    def people(self) -> PublishedCount:
+        """How many there are."""
+        return self.protected.people()
+
+    @property
+    def accuracy(self) -> Estimate:
+        """P(decision = y)."""
+        return self._overall("accuracy")
+
+    @property
+    def balanced_accuracy(self) -> Estimate:
+        """(TPR + TNR) / 2."""
+        tpr, fpr = (self._overall(key) for key in ("true_positive_rate", "false_positive_rate"))
+        if tpr.low is not None and fpr.low is not None:
+            return quality.balanced_accuracy(self.counts, confidence=self.confidence)
+        for part in (tpr, fpr):
+            if part.ends is None:
+                return part
+        (t_low, t_high), (f_low, f_high) = tpr.ends or (0, 1), fpr.ends or (0, 1)
+        return Estimate.somewhere((t_low + 1 - f_high) / 2, (t_high + 1 - f_low) / 2)
+
+    def _overall(self, key: str) -> Estimate:
+        return self.protected.rate(RATES[key], confidence=self.confidence)
+
+    @property
+    def selection_rate(self) -> Estimate:
+        """Share of people who get the favourable decision."""
+        return self._overall("selection_rate")
+
+    @property
+    def favourable_counts(self) -> Counts:
+        """Counts in which 1 is the favourable outcome, so that TPR means: deserved and got it."""
+        return self.counts if self.favourable == 1 else self.counts.flip()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that is shown, as plain data for JSON."""
+        return {
+            "protected": not self.show_small_counts,
+            "people": self.people.data,
+            "threshold": self.threshold,
+            "favourable": self.favourable,
+            "confidence": self.confidence,
+            "accuracy": _plain(self.accuracy),
+            "balanced_accuracy": _plain(self.balanced_accuracy),
+            "selection_rate": _plain(self.selection_rate),
+            "sensitive_features": {
+                name: {
+                    "metrics": {k: _plain(v) for k, v in comparison.metrics.items()},
+                    "groups": [{k: _plain(v) for k, v in g.items()} for g in comparison.groups],
+                    "hidden_groups": comparison.n_hidden,
+                }
+                for name, comparison in self.comparisons.items()
+            },
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(table.text() for table in self._tables())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join(table.html() for table in self._tables())
+
+    def _notes(self) -> Iterator[str]:
+        if self.show_small_counts:
+            yield UNPROTECTED
+        elif not self.protected.whole:
+            yield COARSE
+        n = self.counts.along("label")
+        if n[:UNKNOWN].any() and n[UNKNOWN]:
+            yield "Rows without a label are counted only where no label is needed."
+        rate = self.selection_rate.value
+        if rate is not None and not ALIKE < rate < 1 - ALIKE:
+            yield (
+                f"Nearly everybody gets the same decision: is {self.threshold:g} the threshold "
+                "your model uses?"
+            )
+
+    def _tables(self) -> Iterator[Table]:
+        outcome = self.decision.favoured
+        level = f"{self.confidence:.0%} interval"
+        yield Table(
+            f"Audit of {self.people} people; 1 is decided above {self.threshold:g}; "
+            f"favourable outcome: {outcome}",
+            ["", "value", level],
+            [
+                metric_row("accuracy", self.accuracy),
+                metric_row("balanced accuracy", self.balanced_accuracy),
+                metric_row(f"rate of {outcome}", self.selection_rate),
+            ],
+            list(self._notes()),
+        )
+        for comparison in self.comparisons.values():
+            yield comparison.table(self.decision)
+            metrics = comparison.metrics
+            yield Table(
+                f"Between the groups of {comparison.name}",
+                ["", "value", level, "lowest and highest"],
+                [
+                    [*metric_row(m.title, estimate), " / ".join(estimate.between or ())]
+                    for m in METRICS
+                    for estimate in [metrics[m.key]]
+                ],
+                notes(metrics),
+            )
+
+
+def _plain(figure: Estimate | PublishedCount | str) -> Any:
+    if isinstance(figure, Estimate):
+        return figure.data
+    return figure.data if isinstance(figure, PublishedCount) else figure
+
+
+def _name(column: Any, argument: str) -> str | None:
+    if column is not None and not isinstance(column, str):
+        raise ValueError(
+            f"for a table in an engine, {argument} must be the name of one of its columns; "
+            f"got {type(column).__name__}"
+        )
+    return column

@@ -1,0 +1,149 @@
+"""What a review is about: a patched model on some rows. Counted once, protected once.
+
+Sections take from it what they need. Everything they publish comes from the protected table, or is
+rounded to full tens of people.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fairpatch._arrays import Bools
+from fairpatch.choose.choice import fewest
+from fairpatch.choose.fit import Fitted
+from fairpatch.choose.group_probability import group_probabilities
+from fairpatch.choose.target import Target
+from fairpatch.data.rows import Rows
+from fairpatch.data.splits import count_rows
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.reviewed import reviewed
+from fairpatch.explain import ConceptView, concepts
+from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.metric import P_RULE, Metric
+from fairpatch.patch import Patch
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.encoding import Encoder
+from fairpatch.patched import PatchedModel
+from fairpatch.report.coarse import Beside, decided
+from fairpatch.report.figures import Tens
+from fairpatch.report.identity import About
+from fairpatch.report.place_section import ChangeRegions, find
+from fairpatch.report.verdict_section import target_reached
+
+MOST_EXPLAINED = 50_000
+"""Rows on which regions, proxies and scores are explained, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A patched model, the rows it is reviewed on, and what is known of both."""
+
+    model: PatchedModel
+    rows: Rows
+    about: About
+    target: Target | None = None
+    fitted: Fitted | None = None
+    exclude: Collection[str] = ()
+    show_small: bool = False
+
+    @property
+    def patch(self) -> Patch:
+        """The patch."""
+        return self.model.patch
+
+    @cached_property
+    def sample(self) -> Rows:
+        """All rows, or a random sample of very many: what lines, regions and scores are of."""
+        if not self.sampled:
+            return self.rows
+        random = np.random.default_rng(0)
+        chosen = random.choice(len(self.rows), MOST_EXPLAINED, replace=False)
+        return self.rows.take(np.sort(chosen))
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the sample is not all rows."""
+        return len(self.rows) > MOST_EXPLAINED
+
+    @cached_property
+    def after(self) -> Bools:
+        """The patch's decisions on the sample."""
+        return self.patch.decide(self.sample.X, self.sample.f)
+
+    @cached_property
+    def changed(self) -> Bools:
+        """Which of them differ from the base model's."""
+        return np.asarray((self.sample.f > 0) != self.after)
+
+    @cached_property
+    def regions(self) -> ChangeRegions:
+        """Where in the sample decisions change."""
+        return find(self.patch, self.sample, self.after)
+
+    @cached_property
+    def table(self) -> Protected:
+        """The counts of all rows, as they may be published."""
+        places = () if self.sampled else self.regions.places
+        counts = count_rows(self.rows, self.patch)
+        return reviewed(counts, self._metrics, places=places, show_small=self.show_small)
+
+    @cached_property
+    def sample_table(self) -> Protected:
+        """The counts of the sample; it is other people, as far as anybody can tell."""
+        if not self.sampled:
+            return self.table
+        counts = decided(self.sample, self.after)
+        return reviewed(
+            counts, self._metrics, places=self.regions.places, show_small=self.show_small
+        )
+
+    @property
+    def _metrics(self) -> tuple[Metric, ...]:
+        return self.target.metrics if self.target else ()
+
+    @cached_property
+    def beside(self) -> Beside:
+        """The sample's table, and tens for what is shown beside it."""
+        sized = all(
+            self.sample_table.number(rate("g").among, feature, group=i).exact
+            for feature in self.sample_table.counts.features
+            for i in self.sample_table.compared(feature)
+            for metric in self._metrics or (P_RULE,)
+            for rate in metric.rates
+        )
+        return Beside(self.sample_table, Tens(exact=self.show_small, sized=sized))
+
+    @cached_property
+    def bounded(self) -> Target:
+        """What bounds are for: the target, or the P-Rule that was reached."""
+        return self.target or target_reached(self.table, self.patch)
+
+    @property
+    def metric(self) -> Metric:
+        """What was asked for first."""
+        return self.bounded.metrics[0]
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """Of all columns that a patch could have used."""
+        if self.fitted is not None:
+            return self.fitted.wide_encoder
+        score, names = self.model.base.score_column or "", Columns.of(self.rows.X).names
+        hidden = {score, *self.exclude, *self.rows.s.features}
+        return Encoder.fit(self.rows.X, exclude=hidden & set(names), strict=False)
+
+    @cached_property
+    def fewest(self) -> tuple[int | None, float | None]:
+        """The fewest changes if everybody's group were known, and the share without using it."""
+        counts, sample = self.table.counts, self.sample
+        large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
+        q = group_probabilities(sample, self.encoder)
+        known, blind = fewest(self.bounded, large, q, sample.f > 0)
+        return None if known is None else known.changes, blind
+
+    @cached_property
+    def views(self) -> list[ConceptView]:
+        """The patch's concepts, and whom they move."""
+        return concepts(self.patch, self.sample.X, self.changed, self.sample.f)

@@ -1,0 +1,82 @@
+"""The verdicts, once: what each is called, and what it means to a person and to a machine."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Literal
+
+Tone = Literal["good", "warn", "bad"]
+
+
+class Verdict(StrEnum):
+    """What data say of a requirement, from the best to the worst.
+
+    >>> print(Verdict.NOT_MET, Verdict.NOT_MET.exit_code, Verdict.NOT_MET.fails)
+    not met 3 True
+    """
+
+    CERTIFIED = "certified"
+    """Shown to hold, at the confidence asked for."""
+    INCONCLUSIVE = "inconclusive"
+    """Met by what was measured, but on too few people to show that it holds."""
+    NOT_MET = "not met"
+    """Not met by what was measured, though chance alone might have done it."""
+    OTHER_MODEL = "another model"
+    """The scores look like another model's: nothing can be said."""
+    REFUTED = "shown not to hold"
+    """Shown not to hold, at the confidence asked for."""
+
+    @property
+    def exit_code(self) -> int:
+        """Of a command that ends with this verdict, and its gauge for Prometheus."""
+        return _EXIT_CODES[self]
+
+    @property
+    def fails(self) -> bool:
+        """Whether it is a failure, as JUnit has it."""
+        return self in (Verdict.NOT_MET, Verdict.OTHER_MODEL, Verdict.REFUTED)
+
+    @property
+    def annotation(self) -> str | None:
+        """The kind of a workflow's annotation; None where there is nothing to say."""
+        return _ANNOTATIONS.get(self)
+
+    @property
+    def tone(self) -> Tone:
+        """The colour of a page's light."""
+        if self is Verdict.CERTIFIED:
+            return "good"
+        return "warn" if self is Verdict.INCONCLUSIVE else "bad"
+
+
+_EXIT_CODES = {
+    Verdict.CERTIFIED: 0,
+    Verdict.NOT_MET: 3,
+    Verdict.REFUTED: 4,
+    Verdict.INCONCLUSIVE: 5,
+    Verdict.OTHER_MODEL: 6,
+}
+_ANNOTATIONS = {
+    Verdict.INCONCLUSIVE: "notice",
+    Verdict.NOT_MET: "warning",
+    Verdict.REFUTED: "error",
+    Verdict.OTHER_MODEL: "error",
+}
+
+
+def worst(verdicts: Iterable[Verdict], default: Verdict = Verdict.CERTIFIED) -> Verdict:
+    """The worst of some.
+
+    >>> worst([Verdict.CERTIFIED, Verdict.NOT_MET, Verdict.INCONCLUSIVE]).name
+    'NOT_MET'
+    """
+    return max(verdicts, key=list(Verdict).index, default=default)
+
+
+def exit_codes() -> str:
+    """Every verdict with its exit code, for help texts.
+
+    >>> exit_codes()
+    '0 certified, 3 not met, 4 shown not to hold, 5 inconclusive, 6 another model'
+    """
+    codes = sorted(_EXIT_CODES.items(), key=lambda item: item[1])
+    return ", ".join(f"{code} {verdict}" for verdict, code in codes)

@@ -1,0 +1,190 @@
+"""Cards as candidates: chosen, certified, edited, and judged on rows that f has not seen."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from fairpatch import Adversarial, Card, FairPatch, Target, Training
+from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.datasets import Population
+from fairpatch.measure.direction import DIRECTIONS
+from fairpatch.patch import edit
+
+TWO = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+THREE = {"a": (0.6, 0.0), "b": (0.25, 1.0), "c": (0.15, 0.5)}
+
+
+def sample(rows=6_000, seed=0, groups=TWO, **options):
+    own = {"p_rule": 0.6, "accuracy": 0.8, "proxy": 2.0} | options
+    people = Population(groups=groups, **own).sample(rows, seed=seed).to_pandas()
+    return people.drop(columns=["id", "group", "y"]), people["y"].to_numpy(), people["group"]
+
+
+def rates(g, X, s):
+    decided = g.patched_.decide(X)
+    return {v: decided[(s == v).to_numpy()].mean() for v in s.unique()}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, s = sample()
+    return FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s), X, y, s
+
+
+def test_the_default_is_a_card_of_at_most_ten_lines_and_whole_points(fitted):
+    g, *_ = fitted
+    assert g.patch_.card is not None
+    assert 0 < len(g.patch_.lines) <= 10
+    assert g.patch_.card.points_needed == round(g.patch_.card.points_needed)
+    assert g.patch_.strength == 1.0
+    assert g.patch_.provenance.settings["learner"] == "card"
+    assert "group" not in {c.name for c in g.patch_.columns}
+
+
+def test_what_is_asked_is_delivered_on_new_people(fitted):
+    g, *_ = fitted
+    X, _, s = sample(100_000, seed=1)
+    found = rates(g, X, s)
+    assert found["b"] / found["a"] == pytest.approx(0.8, abs=0.09)
+    expected = g.choice_.expected["group"]["p_rule"]
+    assert expected.low < found["b"] / found["a"] < expected.high
+
+
+def test_the_same_seed_gives_the_same_card(fitted):
+    g, X, y, s = fitted
+    again = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s)
+    assert again.patch_ == g.patch_
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(
+    "learner", [Card(), Adversarial(training=Training(n_steps=60))], ids=["card", "adversarial"]
+)
+def test_nobody_leapfrogs_whatever_learned_it(direction, learner):
+    """Of two denied with the same columns, whom f is less sure about never changes second."""
+    X, y, s = sample(3_000)
+    target = Target(p_rule=0.7, direction=direction)
+    g = FairPatch("score", target, learner=learner)
+    g.fit(X, y, sensitive_features=s)
+    twin = pd.concat([X.iloc[:400]] * 2, ignore_index=True)
+    f = g.base_.logits(twin)
+    surer = np.concatenate([f[:400] * 0.5, f[:400]])
+    after = g.patch_.decide(twin, surer) != (surer > 0)
+    near, far = after[:400], after[400:]
+    assert (near | ~far).all()
+
+
+def test_three_groups_two_features_gaps_and_weights():
+    X, y, s = sample(8_000, groups=THREE)
+    other = np.random.default_rng(0).choice(["x", "y", None], 8_000, p=[0.6, 0.35, 0.05])
+    both = pd.DataFrame({"group": s.where(np.arange(8_000) % 50 > 0), "other": other})
+    g = FairPatch("score", Target(p_rule=0.75))
+    g.fit(X, y, sensitive_features=both, sample_weight=np.linspace(0.5, 1.5, 8_000))
+    assert all(found["p_rule"] >= 0.75 for found in g.choice_.metrics.values())
+    fresh, _, t = sample(60_000, seed=3, groups=THREE)
+    found = rates(g, fresh, t)
+    before = rates(FairPatch("score", Target(p_rule=0.01)).fit(X, y, sensitive_features=s),
+                   fresh, t)  # fmt: skip
+    ratio = [min(r.values()) / max(r.values()) for r in (before, found)]
+    assert ratio[1] > ratio[0] + 0.05
+
+
+@pytest.mark.parametrize(
+    "limits", [{"equal_opportunity_difference": 0.06}, {"disparate_mistreatment": 0.12}]
+)
+def test_equal_opportunity_and_odds_by_a_card(limits):
+    X, y, s = sample(12_000)
+    g = FairPatch("score", Target(**limits)).fit(X, y, sensitive_features=s)
+    (name, limit), = limits.items()  # fmt: skip
+    assert g.choice_.metrics["group"][name] <= limit
+    assert g.patch_.card is not None
+
+
+def test_rules_reach_the_card_and_errors_say_what_to_do():
+    X, y, s = sample(3_000)
+    rules = Card(max_lines=3, names={"num_0": "age"}, monotonic={"num_0": 1})
+    g = FairPatch("score", Target(p_rule=0.7), learner=rules).fit(X, y, sensitive_features=s)
+    assert len(g.patch_.lines) <= 3
+    with pytest.raises(ValueError, match="'num_00', which the patch cannot read"):
+        FairPatch("score", Target(p_rule=0.7), learner=Card(names={"num_00": "x"})).fit(
+            X, y, sensitive_features=s
+        )
+
+
+def test_max_columns_is_kept():
+    X, y, s = sample(4_000)
+    g = FairPatch("score", Target(p_rule=0.7, max_columns=2)).fit(X, y, sensitive_features=s)
+    assert len(g.patch_.columns) <= 2
+
+
+def test_accuracy_or_changes_as_preferred_and_room():
+    X, y, s = sample(6_000)
+    found = {}
+    for name, options in {
+        "accuracy": {"price_per_change": 0.0}, "changes": {"prefer": "changes"},
+        "safety_margin": {"prefer": "changes", "safety_margin": 1.0},
+    }.items():  # fmt: skip
+        g = FairPatch("score", Target(p_rule=0.8, **options), splits=(0.6, 0.4, 0.0))
+        found[name] = g.fit(X, y, sensitive_features=s).choice_
+    assert found["changes"].change_rate <= found["accuracy"].change_rate
+    assert found["accuracy"].accuracy >= found["changes"].accuracy - 0.005
+    assert (
+        found["safety_margin"].metrics["group"]["p_rule"]
+        > found["changes"].metrics["group"]["p_rule"]
+    )
+    assert found["safety_margin"].change_rate >= found["changes"].change_rate
+
+
+def test_an_edited_card_is_dialled_and_judged_again(fitted, tmp_path):
+    g, *_ = fitted
+    X, y, s = sample(20_000, seed=5)
+    from dataclasses import replace
+
+    from fairpatch.patch import load, save
+
+    weakest = min(g.patch_.lines, key=lambda line: abs(line.points)).name
+    edited = edit(g.patch_, strike=[weakest])
+    model, certificate = replace(g.patched_, patch=edited).redial(
+        X, y, sensitive_features=s, target=Target(p_rule=0.75)
+    )
+    assert model.patch.provenance.edits == edited.provenance.edits
+    assert model.patch.card.points_needed == round(model.patch.card.points_needed)
+    assert certificate.verdict in ("certified", "inconclusive")
+    # in the file
+    path = save(g.patch_, tmp_path / "patch.json")
+    strong = max(g.patch_.concepts, key=lambda c: len(c.model_dump_json()))
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps({**held, "offset": held["offset"] + 100}))
+    by_hand, _ = replace(g.patched_, patch=load(path)).redial(
+        X, y, sensitive_features=s, target=Target(p_rule=0.7)
+    )
+    assert by_hand.patch.provenance.edits == ("lines differ from those that were learned",)
+    assert strong.name
+    bare = edit(g.patch_, strike=[line.name for line in g.patch_.lines])
+    with pytest.raises(TargetNotReachedError):
+        replace(g.patched_, patch=bare).redial(
+            X, y, sensitive_features=s, target=Target(p_rule=0.9)
+        )
+
+
+def test_rows_that_f_was_trained_on_are_told_and_found_out():
+    X, y, s = sample(4_000, accuracy=0.7)
+    X = X.drop(columns="score").select_dtypes("number").fillna(0.0)
+    known = np.arange(4_000) < 2_000
+    f = RandomForestClassifier(60, random_state=0).fit(X[known], y[known])
+    target = Target(p_rule=0.8)
+    blind = FairPatch(f, target).fit(X[known], y[known], sensitive_features=s[known])
+    assert "has it been trained on them?" in str(blind.certificate_)
+    told = FairPatch(f, target).fit(X, y, sensitive_features=s, seen_by_base=known)
+    assert told.certificate_.warning is None
+    assert told.certificate_.results[0].people == pytest.approx(1_000, abs=5)
+    assert told.patch_.provenance.training_rows == pytest.approx(3_000, abs=5)
+    judged = told.certify(X, y, sensitive_features=s, seen_by_base=known)
+    assert judged.results[0].people == 2_000
+    for wrong, message in ((known[:5], "must be 4000 booleans"), (known * 1, "must be 4000"),
+                           (known | True, "trained on all of these rows")):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            told.fit(X, y, sensitive_features=s, seen_by_base=wrong)

@@ -1,0 +1,66 @@
+"""A target as a query: rows exactly where a certificate says no; text in every dialect."""
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairpatch.choose.certificate import certify
+from fairpatch.choose.target import Target
+from fairpatch.decision import Decision
+from fairpatch.engines.sql import DIALECTS
+from fairpatch.engines.target_sql import target_sql
+from fairpatch.measure.counts import Counts
+
+PAID = Decision(positive="paid", negative="lost")
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.5, 0.5), (0.5, 0.38, 0.45), (0.5, 0.25, 0.5)])
+@pytest.mark.parametrize(
+    "target", [Target(p_rule=0.8), Target(demographic_parity_difference=0.1),
+               Target(equal_opportunity_difference=0.1), Target(predictive_equality_difference=0.1)]
+)  # fmt: skip
+def test_rows_come_where_a_certificate_refutes(rates, target):
+    rng, n = np.random.default_rng(0), 3_000
+    s = rng.integers(0, 3, n)
+    d = rng.random(n) < np.array(rates)[s]
+    y = np.where(rng.random(n) < 0.7, d, ~d)
+    frame = pd.DataFrame({
+        "sex": np.array(["a", "b", "c"])[s], "fairpatch_decision": d,
+        "y": np.where(y, "paid", "lost"),
+    })  # fmt: skip
+    text = target_sql(target, PAID, sensitive=["sex"], label="y", table="frame", groups=3)
+    rows = duckdb.sql(text).df()
+    counts = Counts.from_arrays(
+        decision=d, y=y.astype(int), sensitive_features={"sex": frame["sex"]}
+    )
+    assert bool(len(rows)) == (certify(counts, target).verdict == "shown not to hold")
+    if len(rows):
+        assert (rows["lower"] == "b").all()
+
+
+def test_every_dialect_has_a_text_and_what_cannot_be_asked_is_refused():
+    target = Target(p_rule=0.8, equal_opportunity_difference=0.1)
+    for dialect in DIALECTS:
+        text = target_sql(target, PAID, sensitive=["sex"], label="y", dialect=dialect)
+        assert "fairpatch_decision" in text
+    assert "y" not in target_sql(Target(p_rule=0.8), PAID, sensitive=["s"]).split('"')
+    with pytest.raises(ValueError, match="without labels"):
+        target_sql(Target(disparate_mistreatment=0.1), PAID, sensitive=["sex"])
+
+
+@pytest.mark.parametrize("target", [Target(p_rule=0.8), Target(demographic_parity_difference=0.1)])
+def test_the_query_turns_exactly_where_the_certificate_does(target):
+    """One approval more or less at the edge: the same noise and test, in SQL and in Python."""
+    n, refuted = 400, []
+    for k in range(100, 201, 2):
+        d = np.repeat([1, 0, 1, 0], [200, n - 200, k, n - k]).astype(bool)
+        s = np.repeat(["a", "b"], n)
+        frame = pd.DataFrame({"sex": s, "fairpatch_decision": d})  # noqa: F841 DuckDB finds it
+        text = target_sql(target, Decision(), sensitive=["sex"], table="frame", groups=2)
+        counts = Counts.from_arrays(decision=d, sensitive_features={"sex": s})
+        wrong = certify(counts, target).verdict == "shown not to hold"
+        assert bool(len(duckdb.sql(text).df())) == wrong, k
+        refuted.append(wrong)
+    assert refuted[0]
+    assert not refuted[-1]
