@@ -63,10 +63,6 @@ def test_diversity_is_least_for_orthogonal_concepts_not_for_equal_ones():
     assert losses.diversity_loss(torch.eye(2, dtype=torch.float64)[None]) == 0
 
 
-def test_sparsity_is_the_sum_of_absolute_weights():
-    assert losses.sparsity_loss(torch.tensor([[[1.0, -2.0], [0.0, 0.5]]])) == 3.5
-
-
 def test_the_adversary_reads_y_only_when_it_is_given():
     h = adversary.start([0, 1], 2, 4, 3)
     h = h._replace(u=tensor(2, 4, 3))

@@ -50,7 +50,6 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(groups.features) != 1 or (s < 0).any():
             raise ValueError(f"{type(self).__name__} takes one sensitive feature without gaps")
         (name,), (self.groups_,) = groups.features, groups.values
-        self.feature_ = name
         self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) != 2:
             raise ValueError(f"y must have two classes, it has {len(self.classes_)}")

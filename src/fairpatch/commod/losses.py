@@ -35,11 +35,6 @@ def ratio_loss(r: Tensor, weight: Tensor) -> Tensor:
     return (r - 1) ** 2 @ weight
 
 
-def sparsity_loss(W: Tensor) -> Tensor:
-    """L_sparsity: sum of |W|, (M,). Training takes it as a proximal step (``optimize``)."""
-    return W.abs().sum((1, 2))
-
-
 def diversity_loss(W: Tensor) -> Tensor:
     """L_diversity: sum over pairs i < j of cos^2(W_i, W_j), (M,).
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
@@ -103,21 +102,6 @@ def _lines(patch: Patch, X: Any, approved: Bools) -> list[tuple[str, ...]]:
         for row in np.flatnonzero(np.where(approved, points < 0, points > 0)):
             by_row[row].append(line.takes if approved[row] else line.gives)
     return [tuple(lines) for lines in by_row]
-
-
-def with_difference(X: Any, row: int, differences: Sequence[Difference]) -> Any:
-    """The row of X as a frame of one row, with the differences made."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        one = np.array(np.asarray(X)[[row]], np.float64)
-        for d in differences:
-            one[0, int(d.column[1:])] = d.instead
-        return one
-    single = frame[[row]]
-    for d in differences:
-        series = nw.new_series(d.column, [d.instead], backend=nw.get_native_namespace(single))
-        single = single.with_columns(series)
-    return single.to_native()
 
 
 def _reason(

@@ -12,8 +12,8 @@ STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
-BEFORE, AFTER, UP, DOWN = "0.65", "#D55E00", "#0072B2", "#E69F00"
-"""PublishedCount apart in grey by lightness, and by the colour-blind."""
+BEFORE, AFTER, UP = "0.65", "#D55E00", "#0072B2"
+"""Distinct in grey, by lightness, and to the colour-blind."""
 
 
 def figure(width: float, height: float) -> tuple[Any, Any]:
