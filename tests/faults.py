@@ -284,8 +284,7 @@ FAULTS = [
     Fault("refit: the previous card is no candidate", "card/learner.py",
           "if task.previous is None or task.previous.card is None:",
           "if True:",
-          "tests/life/test_refit.py::"
-          "test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions"),
+          "tests/life/test_refit.py::test_the_old_card_is_a_candidate_beside_new_ones"),
     Fault("engine: a dial's stop takes who is on its edge", "choose/dial.py",
           'place = np.searchsorted(strengths, at, side="right")',
           'place = np.searchsorted(strengths, at, side="left")',

@@ -1,8 +1,8 @@
 """Faults made at random where figures are made, and the share that the tests notice.
 
-`make mutants` draws 300 of mutmut's mutants of the rooms that `pyproject.toml` names, runs the tests
-that reach each of them, and prints the survivors. Half an hour on two cores; the folder `mutants/` keeps
-what was found, so that the same call goes on where it was stopped.
+`make mutants` draws 300 of mutmut's mutants of the rooms that `pyproject.toml` names, runs the
+tests that reach each of them, and prints the survivors. Half an hour on two cores; the folder
+`mutants/` keeps what was found, so that the same call goes on where it was stopped.
 """
 
 import json

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import TARGET, month
-from fairpatch import FairPatch
+from fairpatch import Card, FairPatch
 from fairpatch.choose.dial import trace
 from fairpatch.life import refit
 from fairpatch.life.refit import churn
@@ -51,6 +51,23 @@ def test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions(patche
     assert apart[1] <= apart[0]
     assert near.choice_.churn is not None
     assert free.choice_.churn is None
+
+
+def test_the_old_card_is_a_candidate_beside_new_ones(patched, monkeypatch):
+    learned, learn = [], Card.learn
+
+    def spy(self, task):
+        learned.append(learn(self, task))
+        return learned[-1]
+
+    monkeypatch.setattr(Card, "learn", spy)
+    rows = month(41, 5_000).drop(columns="id")
+    g = FairPatch("new_score", TARGET, exclude=["score"])
+    g.fit(rows, "y", sensitive_features=["group"], previous=patched)
+    pool = learned[0].pool
+    old = [m for m in range(len(pool)) if pool.about(m)["learner"] == "previous card"]
+    assert old
+    assert all(pool.patch(m).concepts == patched.patch.concepts for m in old)
 
 
 def test_a_budget_for_churn_is_kept_or_said_to_be_missed(patched):
