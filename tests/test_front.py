@@ -308,6 +308,13 @@ def test_a_wrong_parameter_is_refused(people, options, fit, message):
         FairPatch("score", **options).fit(X, y, **{"sensitive_features": people["group"]} | fit)
 
 
+def test_the_papers_estimator_takes_one_weight_too(people):
+    X, y = people.drop(columns=["id", "group", "y"]), people["y"]
+    g = Commod("score", decision=Decision(weight="num_0"))
+    with pytest.raises(ValueError, match="give one of them"):
+        g.fit(X, y, sensitive_features=people["group"], sample_weight=[1.0])
+
+
 @pytest.mark.parametrize("kind", [FairPatch, Commod])
 def test_the_front_door_is_narrow(kind):
     assert len(signature(kind).parameters) <= 10

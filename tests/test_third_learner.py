@@ -8,6 +8,7 @@ import importlib
 import json
 import re
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -177,3 +178,10 @@ def test_a_previous_model_counts_for_every_learner(package, people):
     free = FairPatch("score", TARGET.replace(price_per_churn=0.0), learner=package.OneThreshold())
     free.fit(X, y, sensitive_features=s, previous=first.patched_)
     assert near.choice_.churn <= free.choice_.churn
+
+
+def test_two_packages_with_one_name_are_refused(monkeypatch):
+    two = [EntryPoint("card", f"{home}:Card", "fairpatch.learners") for home in ("a", "b")]
+    monkeypatch.setattr("fairpatch.choose.learner.entry_points", lambda **_: two)
+    with pytest.raises(ValueError, match="several packages have a learner 'card': a:Card, b:Card"):
+        learner_of({"name": "card"})

@@ -20,6 +20,7 @@ from fairpatch.identity.agreement import check_agreement
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
 from fairpatch.report.review import Review, review
+from fairpatch.roles import Given
 
 
 class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -50,6 +51,15 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _decision(self) -> Decision:
         """What f decides, as it was given."""
         return PLAIN if self.decision is None else self.decision
+
+    def _weight(self, given: Given, sample_weight: Any) -> Any:
+        """The decision's weights, which count everywhere, or those for learning; never both."""
+        if given.weight is not None and sample_weight is not None:
+            raise ValueError(
+                f"the decision has a weight, {self._decision.weight!r}, which counts everywhere, "
+                "and sample_weight is for learning alone: give one of them"
+            )
+        return given.weight if sample_weight is None else sample_weight
 
     def _prepared(
         self, rows: Rows, decision: Decision, hidden: Collection[str], codes: Collection[str] = ()

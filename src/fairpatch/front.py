@@ -221,13 +221,8 @@ class FairPatch(PatchEstimator):
         given, classes = read_given(self, X, y, s, decision)
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
-        if given.weight is not None and sample_weight is not None:
-            raise ValueError(
-                f"the decision has a weight, {decision.weight!r}, which counts everywhere, and "
-                "sample_weight is for learning alone: give one of them"
-            )
         check.same_people(X=X, seen_by_base=seen)
-        weight = given.weight if sample_weight is None else sample_weight
+        weight = self._weight(given, sample_weight)
         rows = Rows.of(given.X, given.y, given.sensitive, None, weight)
         hidden = given.hidden
         if previous is not None:

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairpatch import BaseModel, Decision, FairPatch, Target, audit
-from fairpatch.identity.agreement import check_agreement
+from fairpatch.identity.agreement import _advice, check_agreement
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +111,9 @@ def test_text_labels_and_the_first_class_are_compared_alike(people):
     f = LogisticRegression().fit(X, np.where(y == 1, "paid", "lost"))
     for positive in ("paid", "lost"):
         check_agreement(BaseModel(f, Decision(positive=positive)), X)
+
+
+def test_the_threshold_that_is_advised_is_one_that_may_be_named():
+    advice = _advice(np.array([0.04, 0.2, 0.9]), np.array([True, True, True]))
+    named = float(re.search(r"threshold=([0-9.]+)", advice)[1])
+    assert Decision(threshold=named).threshold < 0.04

@@ -131,7 +131,12 @@ def learner_of(options: Mapping[str, Any]) -> Learner:
             f"learner must be one of {', '.join(known)}; got {name!r}"
             + did_you_mean(str(name), known)
         )
-    (entry,) = entry_points(group=ENTRY_POINTS, name=str(name))
+    entry, *others = entry_points(group=ENTRY_POINTS, name=str(name))
+    if others:
+        places = ", ".join(e.value for e in (entry, *others))
+        raise ValueError(
+            f"several packages have a learner {name!r}: {places}. Uninstall all but one"
+        )
     kind = entry.load()
     allowed = [f.name for f in fields(kind)] if is_dataclass(kind) else []
     for option in rest:

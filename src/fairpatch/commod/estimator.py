@@ -138,7 +138,7 @@ class Commod(PatchEstimator):
                 "sensitive_features must be given to fit: lambda_fair above 0 compares groups. Set "
                 "lambda_fair=0 to learn without them"
             )
-        weight = given.weight if sample_weight is None else sample_weight
+        weight = self._weight(given, sample_weight)
         rows = Rows.of(given.X, given.y, given.sensitive, None, weight, change_cost)
         encoder, base = self._prepared(rows, decision.named(classes), given.hidden)
         rows, learner = rows.scored(base), Adversarial(training=self.training or Training())

@@ -24,10 +24,9 @@ def check_agreement(base: BaseModel, X: Any) -> None:
     if base.decision.has_threshold and not base.decides_for_itself:
         return  # a policy's threshold, which the model need not know
     n = Columns.of(X).rows
-    rows = np.arange(n)
+    some = X
     if n > MOST_ASKED:
-        rows = np.sort(np.random.default_rng(0).choice(n, MOST_ASKED, replace=False))
-    some = X if n <= MOST_ASKED else take(X, rows)
+        some = take(X, np.sort(np.random.default_rng(0).choice(n, MOST_ASKED, replace=False)))
     p = base.scores(some)
     predicted = base.predicted(some)
     differs = float(np.mean(predicted != (p > base.threshold)))
@@ -49,7 +48,7 @@ def _advice(p: Any, predicted: Any) -> str:
         middle = (highest_no + lowest_yes) / 2
         for digits in range(1, 17):
             threshold = round(middle, digits)
-            if highest_no <= threshold < lowest_yes:
+            if threshold > 0 and highest_no <= threshold < lowest_yes:
                 return f"They agree at Decision(threshold={threshold!r}): name it"
     return (
         "No threshold makes them agree: decide by the score, naming the threshold that is used, "
