@@ -18,6 +18,7 @@ from benchmarks import (
     refits,
     reproduction,
     scale,
+    signing,
     speed,
     stack,
     target,
@@ -37,6 +38,7 @@ EXPERIMENTS = {
     "online": online,
     "refits": refits,
     "scale": scale,
+    "signing": signing,
     "speed": speed,
     "stack": stack,
     "ten": ten,
@@ -73,6 +75,11 @@ def main(argv: list[str] | None = None) -> int:
     verbs["curve"].add_argument("--seeds", type=int)
     verbs["scale"].add_argument("--rows", type=int)
     verbs["scale"].add_argument("--out", type=Path, help="folder of the generated tables")
+    verbs["signing"].add_argument("--seeds", type=int)
+    verbs["signing"].add_argument("--refits", type=int)
+    verbs["signing"].add_argument("--problems", nargs="+", choices=list(PROBLEMS))
+    verbs["signing"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
+    verbs["signing"].add_argument("--variants", nargs="+", choices=list(signing.VARIANTS))
     verbs["speed"].add_argument("--datasets", nargs="+")
     verbs["stack"].add_argument("--dataset", choices=["law_school", "compas"])
     verbs["stack"].add_argument("--models", type=int)

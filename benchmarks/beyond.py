@@ -24,6 +24,7 @@ from fairpatch.choose.dial import trace
 from fairpatch.choose.fit import fit_target, train_frontier
 from fairpatch.choose.learner import Task
 from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.pool import dial_ratio
 from fairpatch.choose.target import Target
 from fairpatch.commod.adversarial import Adversarial
 from fairpatch.commod.problem import Grid
@@ -43,9 +44,9 @@ GRID = Grid.of(np.geomspace(0.3, 100, 16), (0.3, 1.0), (0.01,))
 OURS: dict[str, dict[str, Any]] = {
     "fairpatch": {},
     "fairpatch, accurate": {"price_per_change": 0.0},
-    "fairpatch, no limit of lines": {"max_lines": None},
+    "fairpatch, order not kept": {"keep_order": None},
 }
-"""Cards: as by default, where accuracy is preferred, and as long as they like."""
+"""Scorecards: as by default, where accuracy is preferred, and free of the base model's order."""
 FAIRNESS = {"demographic_parity": P_RULE, "equalized_odds": MISTREATMENT}
 
 __all__ = ["run", "show"]
@@ -160,8 +161,8 @@ def _adversarial(_: Run, own: Parts, metric: Metric, levels: dict[float, float])
 
 def turned(patch: Patch, test: Sample, metric: Metric, limit: float) -> dict[str, Any]:
     """A patch turned up until it reaches the limit on these rows."""
-    each, rest = patch.effect(test.f_logit)
-    ratio, direction = 1 + each * patch.points(test.X) + rest, patch.direction
+    direction = patch.direction
+    ratio = dial_ratio(patch, patch.points(test.X), test.f_logit)
     dial = trace(ratio, test.f_logit, test.y, test.s, direction=direction)
     met = np.flatnonzero(metric.met(metric.along(dial), limit))
     if not len(met):
@@ -178,25 +179,25 @@ def _push(run: Run, own: Parts, metric: Metric, levels: dict[float, float]) -> R
     splits = Splits(_rows(own.learn), _rows(own.select), Crossed(_rows(learned)))
     encoder = Encoder.fit(learned.X)
     options: dict[str, Any] = OURS[run["method"]]
-    learner = Card(max_lines=options.get("max_lines", 10))
+    learner = Card(keep_order=options.get("keep_order", "numbers"))
     found: Records = []
     for level, limit in levels.items():
         target = _target(metric, limit).replace(
             price_per_change=options.get("price_per_change", 1.0)
         )
         try:
-            fitted = fit_target(Task(splits, encoder, Decision(), target, run["seed"]), learner)
+            task = Task(splits, encoder, Decision(), target, run["seed"], ask=own.learn.f.logits)
+            fitted = fit_target(task, learner)
         except TargetNotReachedError:
             found.append({"level": level, "reached": False})
             continue
-        lines = len(fitted.patch.lines)
+        columns = len(fitted.patch.columns)
         # where f meets the level on the learning rows the card is turned off: turn it on again
         own_card = fitted.patch.with_strength(1.0)
         record: dict[str, Any] = turned(own_card, own.test, metric, limit)
         at_once = figures(own.test, fitted.patch.decide(own.test.X, own.test.f_logit), metric)
         found.append(
-            {"level": level, **record, "lines": lines, "delivered": at_once["value"],
-             "confidence_points": fitted.patch.card and fitted.patch.card.confidence_points,
+            {"level": level, **record, "columns": columns, "delivered": at_once["value"],
              "direction": fitted.patch.direction}
         )  # fmt: skip
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from fairpatch import About, Card, FairPatch, Target
+from fairpatch import About, FairPatch, Target
 from fairpatch.datasets import Population, load
 
 ABOUT = {
@@ -33,7 +33,7 @@ def write(path: Path) -> None:
         X, y, S = people.drop(columns=["id", "group", "y"]), people["y"], {"group": people["group"]}
         f, model = "score", "A generated population"
         new, later = slice(0, 8_000), slice(8_000, None)
-    g = FairPatch(f, Target(p_rule=0.8, direction="promote_only"), learner=Card(max_lines=5))
+    g = FairPatch(f, Target(p_rule=0.8, direction="promote_only"))
     g = g.fit(X[new], y[new], sensitive_features={k: v[new] for k, v in S.items()})
     found = g.review(
         X[later], y[later], sensitive_features={k: v[later] for k, v in S.items()}, refits=2,

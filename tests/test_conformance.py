@@ -221,7 +221,8 @@ def test_arrays_decide_and_count_alike():
     target = Target(p_rule=0.65)
     g = FairPatch(lambda X: np.asarray(X)[:, 3], target, exclude=["x3"])
     g.fit(X, y, sensitive_features=S)
-    h = FairPatch("x3", target).fit(named, y, sensitive_features=S)
+    h = FairPatch(lambda X: X["x3"].to_numpy(), target, exclude=["x3"])
+    h.fit(named, y, sensitive_features=S)
     assert g.patch_.lines == h.patch_.lines
     decided = g.patched_.decide(X)
     assert (decided == h.patched_.decide(named)).all()

@@ -11,9 +11,13 @@ from sklearn.metrics import roc_auc_score
 from fairpatch import BaseModel, Decision, FairPatch, Patch, PatchedModel, Target, audit
 from fairpatch.datasets import Population
 from fairpatch.measure.direction import DIRECTIONS
-from fairpatch.patch import CardScale, Column, Concept, Range, RangesWeight, load, save
+from fairpatch.patch import CardScale, Column, Concept, Range, RangesWeight, ScoreBand, load, save
 from fairpatch.patch.apply import apply
 
+BANDS = (
+    ScoreBand(below=0.1, points=60), ScoreBand(at_least=0.1, below=0.3, points=20),
+    ScoreBand(at_least=0.7, below=0.9, points=20), ScoreBand(at_least=0.9, points=60),
+)  # fmt: skip
 GROUPS = {"a": (0.65, 0.0), "b": (0.35, 1.0)}
 
 
@@ -32,7 +36,7 @@ def card(direction, decision):
     )
     return Patch(
         columns=[Column(name="age", kind="number")], concepts=[concept], direction=direction,
-        card=CardScale(points_needed=30, confidence_points=100), decision=decision,
+        card=CardScale(approve_at=30, confidence=BANDS), decision=decision,
     )  # fmt: skip
 
 

@@ -18,10 +18,10 @@ def test_text():
 def test_html():
     html = TABLE.html()
     assert html.startswith('<div style="overflow-x:auto"><strong>Rates</strong><table style=')
-    first = '<tr><td style="text-align:left;padding:.15em .6em">a�[31m</td>'
+    first = '<tr><td style="text-align:left;white-space:pre-wrap;padding:.15em .6em">a�[31m</td>'
     second = '<td style="text-align:right;white-space:nowrap;padding:.15em .6em">0.5</td></tr>'
     assert f"<tbody>{first}{second}<tr>" in html
-    assert '<th style="text-align:left;padding:.15em .6em">group</th>' in html
+    assert '<th style="text-align:left;white-space:pre-wrap;padding:.15em .6em">group</th>' in html
     assert "&lt;b&gt;" in html
     assert html.endswith("</tbody></table><div><small>few &amp; far</small></div></div>")
 

@@ -32,35 +32,37 @@ import numpy as np
 
 from fairpatch.choose.learner import Learned
 from fairpatch.choose.pool import Patches
-from fairpatch.patch import CardScale, Patch, Provenance
-
-POINTS = 100.0
+from fairpatch.patch import CardScale, Patch, Provenance, ScoreBand
 
 
 @dataclass(frozen=True)
 class OneThreshold:
-    """Everybody has the same points; how many f's confidence is worth moves the threshold."""
+    """Nobody has points; how many f's confidence is worth moves the threshold."""
 
     name: ClassVar[str] = "one_threshold"
-    steps: int = 12
+    steps: int = 40
 
     def learn(self, task):
         rows, target = task.splits.select, task.target
+        ends = np.linspace(0, 1, self.steps + 1).round(3).tolist()
+        bands = tuple(
+            ScoreBand(at_least=low, below=high, points=int(abs(low - 0.5) * 200))
+            for low, high in zip(ends[:-1], ends[1:])
+        )
         patches = [
             Patch(
-                columns=(), concepts=(), offset=sign * POINTS, decision=task.decision,
-                card=CardScale(points_needed=POINTS, confidence_points=float(worth)),
-                direction="promote_only" if sign > 0 else "demote_only",
+                columns=(), concepts=(), decision=task.decision,
+                card=CardScale(approve_at=-100, deny_at=100, confidence=bands),
+                direction=direction,
                 provenance=Provenance(settings={"learner": self.name}),
             )
-            for sign in (1, -1)
-            for worth in np.linspace(50, 2_000, self.steps)
-            if target.direction in ("both", "promote_only" if sign > 0 else "demote_only")
+            for direction in ("promote_only", "demote_only")
+            if target.direction in ("both", direction)
         ]
         pool, ratios = Patches.of(patches, rows)
         return Learned(pool, rows, ratios, learned_from=task.splits.learn)
 
-    def relearn(self, patch, rows, encoder, target):
+    def relearn(self, patch, rows, encoder, target, ask=None):
         each, rest = patch.effect(rows.f)
         return lambda drawn, seed: each * patch.points(rows.X) + rest
 '''

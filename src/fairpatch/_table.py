@@ -39,7 +39,7 @@ class Table:
         """The same as an HTML table without scripts."""
 
         def cells(tag: str, row: Sequence[str]) -> str:
-            align = ["left", *["right;white-space:nowrap"] * (len(row) - 1)]
+            align = ["left;white-space:pre-wrap", *["right;white-space:nowrap"] * (len(row) - 1)]
             return "".join(
                 f'<{tag} style="text-align:{a};padding:.15em .6em">{escape(_printable(c))}</{tag}>'
                 for a, c in zip(align, row, strict=True)

@@ -24,6 +24,9 @@ Estimator = Any
 
 CLIP = float(logit(1 - 1e-6))
 """Log-odds are kept within ±CLIP, so that probabilities of exactly 0 and 1 stay finite."""
+AT_THRESHOLD = float(np.finfo(float).tiny)
+"""Log-odds of a score exactly at the threshold, where decision 0 is the favourable one: approved,
+by less than any score beside it."""
 
 # Where the margin *is* the log-odds, it is taken instead of the probability: float32 probabilities
 # (boosted trees) lose the tail, and a ratio multiplies the loss.
@@ -126,7 +129,7 @@ class BaseModel:
         """Log-odds of decision 1 as those of the favourable one; exactly at t, f decides 0."""
         if self.decision.favourable:
             return values
-        return np.where(values == 0, np.finfo(float).eps, -values)
+        return np.where(values == 0, AT_THRESHOLD, -values)
 
     @property
     def of_first_class(self) -> bool:

@@ -90,7 +90,7 @@ class FairPatch(PatchEstimator):
     >>> people = Population(p_rule=0.6, groups=groups).sample(8000).to_pandas()
     >>> X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people["group"]
     >>> g = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s)
-    >>> g.choice_.metrics["group"]["p_rule"] >= 0.8, len(g.patch_.lines) <= 10
+    >>> g.choice_.metrics["group"]["p_rule"] >= 0.8, len(g.patch_.columns) <= 6
     (True, True)
     """
 
@@ -203,7 +203,7 @@ class FairPatch(PatchEstimator):
         check.a("target", self.target, Target, "Target(p_rule=0.8)")
         if isinstance(self.learner, type) or not isinstance(self.learner, Learner):
             raise TypeError(
-                f"learner must be an object such as Card(max_lines=5); got {self.learner!r}"
+                f"learner must be an object such as Card(max_bins=4); got {self.learner!r}"
             )
         check.a("decision", self.decision, Decision, "Decision(favourable=0)")
         check.names("exclude", self.exclude)
@@ -254,6 +254,7 @@ class FairPatch(PatchEstimator):
         task = Task(
             splits.scored(base), encoder, base.decision, self.target, seed_of(self.random_state),
             None if previous is None else previous.patch,
+            ask=None if isinstance(base.estimator, str) else base.logits,
         )  # fmt: skip
         fitted = fit_target(task, self.learner)
         patch = with_probe(fitted.patch, base, splits.learn.X)

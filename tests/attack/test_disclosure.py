@@ -272,7 +272,7 @@ CARD = Patch(
             ranges=[RangesWeight(column="a", ranges=[Range(below=-1.0, weight=100.0)])],
         )
     ],
-    card=CardScale(points_needed=50.0, confidence_points=0.0),
+    card=CardScale(approve_at=50),
     direction="promote_only",
 )
 REVIEWED = {

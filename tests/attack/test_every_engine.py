@@ -24,12 +24,25 @@ from fairpatch.patch import (
     Concept,
     NumberWeight,
     Patch,
+    ScoreBand,
 )
 from fairpatch.patch.apply import apply
 from fairpatch.patch.parts import Range, RangesWeight
 
 MANY = bool(os.environ.get("FAIRPATCH_ATTACK"))
 PATCHES, ROWS = (20, 50_000) if MANY else (6, 3_000)
+
+
+def a_scale(random):
+    """Points needed and bands at random, at scores that people have."""
+    ends = [None, *np.sort(random.choice(np.arange(1, 20) / 20, 4, replace=False)).tolist(), None]
+    bands = [
+        ScoreBand(at_least=low, below=high, points=int(random.integers(0, 8)) or None)
+        for low, high in pairwise(ends)
+        if random.random() < 0.8
+    ]
+    gain, loss = int(random.integers(-3, 15)), int(random.integers(-15, 3))
+    return CardScale(approve_at=gain, deny_at=loss, confidence=bands)
 
 
 def a_patch(random, number):
@@ -47,7 +60,7 @@ def a_patch(random, number):
         numbers = [
             NumberWeight(
                 column=name,
-                coefficient=0.0 if random.random() < 0.15 else tenth() * size,
+                coefficient=0.0 if card or random.random() < 0.15 else tenth(),
                 missing=tenth() * size,
                 around=tenth() if random.random() < 0.5 else 0.0,
             )
@@ -89,7 +102,7 @@ def a_patch(random, number):
             Concept(
                 name=f"k{j}",
                 weight=1.0 if card else tenth() or 1.0,
-                intercept=tenth() * size,
+                intercept=0.0 if card else tenth(),
                 numbers=numbers,
                 categories=categories,
                 ranges=ranges if random.random() < 0.7 else (),
@@ -98,11 +111,9 @@ def a_patch(random, number):
     return Patch(
         columns=columns,
         concepts=concepts,
-        card=CardScale(points_needed=10.0, confidence_points=float(random.choice([0, 20, 100])))
-        if card
-        else None,
-        offset=tenth() * size,
-        strength=float(random.choice([1.0, 0.5, 0.7, 0.3])),
+        card=a_scale(random) if card else None,
+        offset=0.0 if card else tenth(),
+        strength=1.0 if card else float(random.choice([1.0, 0.5, 0.7, 0.3])),
         decision=Decision(
             threshold=float(random.choice([0.5, 0.5, 0.7, 0.3, 0.1])),
             favourable=int(random.integers(0, 2)),

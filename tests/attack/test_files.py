@@ -29,6 +29,7 @@ from fairpatch.patch import (
     Concept,
     NumberWeight,
     Patch,
+    ScoreBand,
     load,
     save,
 )
@@ -63,13 +64,16 @@ def patches():
     ranges = RangesWeight(
         column="age", ranges=[Range(at_least=45, weight=-60), Range(below=20, weight=20)], missing=5
     )
-    lines = concept.model_copy(update={"numbers": (), "ranges": (ranges,)})
+    whole = CategoricalWeight(
+        column="job", categories=[CategoryWeight(category="x", weight=-50)], missing=-10, other=20
+    )
+    lines = Concept(name="c", weight=1, intercept=0, ranges=[ranges], categories=[whole])
     return [
         Patch(columns=columns, concepts=[concept], strength=0.7),
         Patch(
             columns=columns,
             concepts=[lines],
-            card=CardScale(points_needed=30, confidence_points=100),
+            card=CardScale(approve_at=30, confidence=[ScoreBand(below=0.2, points=40)]),
             decision={"threshold": 0.4},
         ),
     ]
@@ -196,7 +200,7 @@ def test_every_other_file_is_refused_in_a_sentence(name, text, read, tmp_path, c
         ('"strength": 0.7|"strength": 1e400', "1e400 is no number"),
         ('"strength": 0.7|"strength": 1e300', "at most 1e15"),
         ('"coefficient": -0.1|"coefficient": -1e308', "at most 1e15"),
-        ('"version": 4|"version": true', "version"),
+        ('"version": 1|"version": true', "version"),
         ('"category": "y"|"category": "x"', "the category 'x' has two weights"),
         ('"category": "y"|"category": NaN', "NaN is no number"),
         ('"name": "job"|"name": "age"', "column 'age' is declared twice"),

@@ -51,7 +51,8 @@ def test_asking_for_a_p_rule_on_law_school(direction, tmp_path, capsys):
     main(["target", *one, "--json", str(path)])
     (run,) = json.loads(path.read_text())["runs"]
     assert run["p_rule"] > run["p_rule_f"] + 0.3
-    assert run["known"] <= run["change_rate"] <= 2 * run["blind"]
+    # every column is a merit score: keeping f's order is dear here (METHOD section 17)
+    assert run["known"] <= run["change_rate"] <= 4 * run["blind"]
     assert "law_school" in capsys.readouterr().out
 
 

@@ -1,22 +1,36 @@
 """Learning a card: what is aimed at, the lines that are chosen, and the rules they keep."""
 
+from dataclasses import replace
+from itertools import pairwise
+
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairpatch.base import BaseModel
 from fairpatch.card.aim import Cells, Limit, multipliers
-from fairpatch.card.cells import CellModel
-from fairpatch.card.crossfit import Aim, PushProblem, cross_fitted, folds_of, learn_points
-from fairpatch.card.fields import fields_of
+from fairpatch.card.candidates import push_problem
+from fairpatch.card.cells import CellModel, FactoredModel, Teacher
+from fairpatch.card.confidence import bands_of
+from fairpatch.card.crossfit import Aim, columns_for, cross_fitted, folds_of, scores_for
+from fairpatch.card.fields import Field, bin_edges, fields_of
 from fairpatch.card.learner import Card
+from fairpatch.card.left_out import left_out
+from fairpatch.card.order import chain, likings, with_value
 from fairpatch.card.points import rounded
-from fairpatch.card.select import Seen, select
+from fairpatch.card.scorecard import Rules, choose_columns, learn_scores
+from fairpatch.data.rows import Rows
+from fairpatch.decision import Decision
+from fairpatch.measure.direction import DIRECTIONS
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
+from fairpatch.patch import CardScale, Column, Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.lines import MOST_CATEGORIES, lines_of
+from fairpatch.patch.lines import lines_of
 
 
 def chances(n, groups, seed=0):
@@ -97,170 +111,313 @@ def table(n=2_000, seed=0):
     return X, s, y, f
 
 
-def problem(X, s, y, f, rules, weight=None):
-    encoder, held = Encoder.fit(X), Columns.of(X)
-    columns = list({c.column.name: c.column for c in encoder.features}.values())
-    fields = fields_of(held, columns, rules)
-    read = [field.read(held) for field in fields]
-    seen = Seen(tuple(p for p, _ in read), tuple(a for _, a in read))
-    groups = s[:, None] if s.ndim == 1 else s
-    return PushProblem(
-        encoder.transform(X), fields, seen, groups, y, f > 0, np.abs(np.tanh(f / 2)),
-        np.ones(len(X)) if weight is None else weight,
-    )  # fmt: skip
+def problem(X, s, y, f, rules, weight=None, ask=None):
+    rows = Rows.of(X, y, {f"s{k}": column for k, column in enumerate(np.atleast_2d(s.T))}, f)
+    return push_problem(rows, Encoder.fit(X), rules, weight=weight, ask=ask)[0]
 
 
-def learned(rules=None, **options):
+def aim_of(own, tau=0.9):
+    return Aim.each(own, [[Limit(P_RULE, tau)]], Teacher())[0]
+
+
+def learned(rules=None, columns=6, **options):
     rules = rules or Card()
-    X, s, y, f = table()
-    own = problem(X, s, y, f, rules, **options)
-    (aim,) = Aim.each(own, [[Limit(P_RULE, 0.9)]])
-    return own, learn_points(own, aim, rules)
+    own = problem(*table(), rules, **options)
+    aim = aim_of(own)
+    scores = scores_for(own, aim, columns_for(own, aim, columns))
+    return own, rounded(scores, own.fields, own.pieces, 1.0, rules)
 
 
-def names(points):
-    columns = {f.column.name: f.column for f in points.fields}
-    return [line for c in points.concepts() for line in lines_of(c, columns)]
+def points_by_value(own, card, name):
+    j = next(k for k, f in enumerate(own.fields) if f.column.name == name)
+    return card.points.get(j, np.zeros(own.fields[j].pieces + 1))[: own.fields[j].pieces]
 
 
-def test_lines_are_few_disjoint_whole_and_name_at_most_eight_levels():
-    own, points = learned(Card(max_lines=6))
-    assert 1 < len(points.lines) <= 6
-    for j in {line.field for line in points.lines}:
-        members = [m for line in points.lines if line.field == j for m in line.members]
-        assert len(members) == len(set(members))
-    for line, value in zip(points.lines, points.points, strict=True):
-        assert len(line.members) <= max(MOST_CATEGORIES, 10)
-        assert value
-        if line.members:
-            assert value % 10 == 0
-        own_column = own.fields[line.field].column
-        if own_column.kind == "category":
-            assert len(line.members) <= MOST_CATEGORIES
-    assert points.everybody == round(points.everybody)
+@pytest.mark.parametrize(("step", "bins"), [(5, 5), (10, 3), (1, 8)])
+def test_a_scorecard_has_few_columns_few_bins_and_whole_points(step, bins):
+    own, card = learned(Card(points_step=step, max_bins=bins), columns=3)
+    assert 0 < len(card.points) <= 3
+    for j, points in card.points.items():
+        assert (points % step == 0).all()
+        assert points[own.fields[j].reference] == 0
+        people = np.bincount(own.pieces[j], minlength=own.fields[j].pieces)
+        assert people[own.fields[j].reference] == people[: own.fields[j].pieces].max()
+        assert len(np.unique(points)) <= bins
+        if own.fields[j].number:
+            assert own.fields[j].pieces <= bins
+    assert card.concepts()
 
 
 def test_a_card_is_the_same_every_time_and_rows_in_any_order_give_it():
-    own, points = learned()
+    own, card = learned()
     _, again = learned()
-    assert points.lines == again.lines
-    assert points.points == again.points
+    assert card.concepts() == again.concepts()
     order = np.random.default_rng(5).permutation(len(own.y))
-    (aim,) = Aim.each(own, [(Limit(P_RULE, 0.9),)])
-    shuffled = learn_points(own.take(order), aim, Card())
-    assert [line.name for line in names(points)] == [line.name for line in names(shuffled)]
+    aim = aim_of(own)
+    some = own.take(order)
+    scores = scores_for(some, aim, columns_for(some, aim, 6))
+    assert rounded(scores, own.fields, some.pieces, 1.0, Card()).concepts() == card.concepts()
 
 
 def test_the_points_of_rows_are_those_of_the_patch():
-    from fairpatch.patch import CardScale, Patch
-
     X, *_ = table()
-    own, points = learned()
+    own, card = learned()
     patch = Patch(
-        columns=[f.column for f in points.fields], concepts=points.concepts(),
-        offset=points.everybody, card=CardScale(points_needed=1, confidence_points=0),
+        columns=[f.column for f in own.fields], concepts=card.concepts(),
+        card=CardScale(approve_at=1),
     )  # fmt: skip
-    assert patch.points(X) == pytest.approx(points.of(own.seen))
+    assert (patch.points(X) == card.of(own.pieces)).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 200), kept=st.sampled_from(["numbers", "all"]))
+def test_points_never_rank_two_values_against_f(seed, kept):
+    """Whatever the push wants: along f's own order the points never fall."""
+    random = np.random.default_rng(seed)
+    X, s, y, f = table(600, seed)
+    f = f + random.choice([-1, 1]) * X["street"].to_numpy() + (X["home"] == "own") * random.normal()
+    rules = Card(keep_order=kept)
+    own = problem(X, s, y, f, rules)
+    liked = likings(None, X, f, own.fields, own.pieces)
+    push = random.normal(size=len(y)) + random.normal() * X["street"].to_numpy()
+    used = list(range(len(own.fields)))
+    scores = learn_scores(own.fields, own.rules, own.pieces, push, own.near, used)
+    card = rounded(scores, own.fields, own.pieces, 1.0, rules)
+    for j, points in card.points.items():
+        if own.fields[j].in_order or kept == "all":
+            along = chain(liked[j])
+            assert (np.diff(points[along]) >= 0).all()
+
+
+def test_a_number_that_f_counts_against_people_earns_no_points():
+    """The disadvantaged group has more of what f counts against people: free, it is rewarded."""
+    random = np.random.default_rng(0)
+    n = 3_000
+    s = random.integers(0, 2, n)
+    X = pd.DataFrame({"priors": random.poisson(1 + 3 * s), "noise": random.normal(size=n)})
+
+    def ask(rows):
+        return 1.0 - 0.6 * np.asarray(rows["priors"], float) + np.asarray(rows["noise"])
+
+    f = ask(X)
+    y = (f + random.normal(size=n) > 0).astype(int)
+    found = {}
+    for rule in ("numbers", None):
+        own = problem(X, s, y, f, Card(keep_order=rule), ask=ask)
+        aim = aim_of(own)
+        assert own.fields[0].column.name == "priors"
+        scores = scores_for(own, aim, [0])
+        found[rule] = rounded(scores, own.fields, own.pieces, 1.0, Card(keep_order=rule))
+    assert (np.diff(found[None].points[0][:-1]) >= 0).all()  # the last is of those missing
+    assert np.ptp(found[None].points[0]) > 50
+    assert not found["numbers"].points
+
+
+def test_f_is_asked_where_it_can_be():
+    X, s, y, f = table(800)
+    field, held = fields_of(Columns.of(X), [Column(name="age", kind="number")], Card())[0], X
+    asked = likings(
+        lambda rows: -rows["age"].to_numpy(), held, f, [field], [field.read(Columns.of(X))]
+    )
+    assert (np.diff(asked[0]) < 0).all()
+    assert chain(asked[0]) == list(range(field.pieces))[::-1]
+    ignored = likings(
+        lambda rows: np.zeros(len(rows)), held, f, [field], [field.read(Columns.of(X))]
+    )
+    assert chain(ignored[0]) == []
+    assert len(s) == len(y)
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow", "numpy"])
+def test_a_column_is_set_in_its_own_type_in_every_frame(backend):
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": pd.Categorical(["x", "y", "x"])})
+    some = np.array([2, 0])
+    if backend == "numpy":
+        rows = with_value(np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]]), some,
+                          Field(Column(name="x1", kind="number", position=1)), 9.0)  # fmt: skip
+        assert rows.tolist() == [[3.0, 9.0], [1.0, 9.0]]
+        return
+    held = {"pandas": frame, "polars": pl.from_pandas(frame),
+            "pyarrow": pl.from_pandas(frame).to_arrow()}[backend]  # fmt: skip
+    rows = nw.from_native(
+        with_value(held, some, Field(Column(name="a", kind="number")), np.int64(7))
+    )
+    assert rows["a"].to_list() == [7, 7]
+    assert rows["a"].dtype == nw.from_native(held)["a"].dtype
+    assert rows["b"].to_list() == ["x", "x"]
+    rows = nw.from_native(with_value(held, some, Field(Column(name="b", kind="category")), "y"))
+    assert rows["b"].to_list() == ["y", "y"]
 
 
 @pytest.mark.parametrize("way", [1, -1])
 def test_a_column_never_counts_the_wrong_way(way):
-    rules = Card(monotonic={"street": way, "age": way}, signs={"job": way}, max_lines=12)
-    own, points = learned(rules)
-    for concept in points.concepts():
-        for r in concept.ranges:
-            edges = np.unique([e for part in r.ranges for e in (part.at_least, part.below) if e])
-            tried = (*(edges - 0.01), edges[-1])
-            at = [sum(p.weight for p in r.ranges if _in(p, x)) for x in tried]
-            assert (np.diff(at) * way >= 0).all()
-        assert all(n.coefficient * way > 0 for n in concept.numbers if n.column != "always")
-        for c in concept.categories:
-            if c.column == "job":
-                assert all(e.weight * way > 0 for e in c.categories)
-    assert "always" not in {own.fields[line.field].column.name for line in points.lines}
+    rules = Card(monotonic={"street": way, "age": way}, signs={"job": way}, keep_order=None)
+    own, card = learned(rules, columns=8)
+    for name in ("street", "age"):
+        assert (np.diff(points_by_value(own, card, name)) * way >= 0).all()
+    assert (points_by_value(own, card, "job") * way >= 0).all()
+    assert "always" not in {f.column.name for f in own.fields}
+    assert points_by_value(own, card, "street").any() == (way == 1)  # the push wants it to rise
 
 
-def _in(part, x):
-    above = part.at_least is None or x >= part.at_least
-    return above and (part.below is None or x < part.below)
+def test_ordered_categories_stay_in_their_order():
+    random, n = np.random.default_rng(0), 4_000
+    order = ["none", "school", "college", "bachelor", "master", "doctor", "other degree"]
+    s = random.integers(0, 2, n)
+    grade = np.minimum(random.integers(0, 7, n), random.integers(2, 8, n) - s).clip(0)
+    X = pd.DataFrame({"grade": np.array(order)[grade], "x": random.normal(size=n)})
+    f, y = random.normal(size=n) - s, random.integers(0, 2, n)
+    for held, rules in (
+        (X, Card(ordered={"grade": order}, keep_order=None)),
+        (X.assign(grade=pd.Categorical(X["grade"], order, ordered=True)), Card(keep_order=None)),
+    ):
+        own = problem(held, s, y, f, rules)
+        field = next(f for f in own.fields if f.column.name == "grade")
+        said = [v for members in field.categories for v in members]
+        assert said == [v for v in order if v in said]
+        assert len(field.categories) <= 5
+        assert field.in_order
 
 
 def test_codes_stay_together_under_the_name_that_people_give():
     rules = Card(
-        groupings={"job": {"manual": [f"job {i}" for i in range(3, 12)]}},
+        groupings={"job": {"manual": [f"job {i}" for i in range(3, 12)]}}, keep_order=None,
         names={"street": "street noise"}, category_names={"home": {"rent": "rented"}},
     )  # fmt: skip
-    _, points = learned(rules)
-    said = [line.name for line in names(points)]
-    assert any("manual" in name for name in said)
-    assert not any("job 3" in name for name in said)
+    own, card = learned(rules)
+    columns = {f.column.name: f.column for f in own.fields}
+    said = [line.name for c in card.concepts() for line in lines_of(c, columns)]
+    job = next(f for f in own.fields if f.column.name == "job")
+    assert tuple(f"job {i}" for i in range(3, 12)) in job.categories
+    assert job.column.category_words["job 5"] == "manual"
     assert any(name.startswith("street noise") for name in said)
     with pytest.raises(ValueError, match="'strete', which the patch cannot read. Did you mean"):
         Card(signs={"strete": 1}).check_columns(["street"])
-    with pytest.raises(ValueError, match="signs of 'street' must be 1 or -1; got 0"):
-        Card(signs={"street": 0})
-    with pytest.raises(ValueError, match="max_lines"):
-        Card(max_lines=0)
+    for wrong, message in (
+        ({"signs": {"street": 0}}, "signs of 'street' must be 1 or -1; got 0"),
+        ({"max_bins": 1}, "max_bins"), ({"points_step": 0}, "points_step"),
+        ({"keep_order": "some"}, "keep_order"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            Card(**wrong)
 
 
 def test_a_weight_of_two_is_the_row_twice():
     X, s, y, f = table()
     times = np.random.default_rng(1).integers(1, 3, len(X))
-    rules, many = Card(), np.repeat(np.arange(len(X)), times)
-    one = problem(X, s, y, f, rules, weight=times.astype(float))
-    two = one.take(many)
-    two = PushProblem(**{**vars(two), "weight": np.ones(len(many))})
-    push = one.seen.pieces[0] / 3.0 + one.sure
-    a = select(one.fields, one.seen, push, one.weight, rules)
-    b = select(two.fields, two.seen, push[many], two.weight, rules)
-    assert a.lines == b.lines
-    assert a.weights == pytest.approx(b.weights)
+    many = np.repeat(np.arange(len(X)), times)
+    one = problem(X, s, y, f, Card(), weight=times.astype(float))
+    two = replace(one.take(many), weight=np.ones(len(many)))
+    push = one.pieces[0] / 3.0 + one.sure
+    used = choose_columns(one.fields, one.rules, one.pieces, push, one.near, 3)
+    assert used == choose_columns(two.fields, two.rules, two.pieces, push[many], two.near, 3)
+    a = learn_scores(one.fields, one.rules, one.pieces, push, one.near, used)
+    b = learn_scores(two.fields, two.rules, two.pieces, push[many], two.near, used)
+    for j in used:
+        assert a.values[j] == pytest.approx(b.values[j])
     assert a.constant == pytest.approx(b.constant)
 
 
-def test_nobodys_points_come_from_a_card_that_has_seen_them():
-    """Noise: a card that knew the rows would tell their groups apart."""
+def test_nobodys_points_come_from_scores_that_have_seen_them():
+    """Noise: scores that knew the rows would tell their groups apart."""
     random = np.random.default_rng(0)
     n = 300
     X = pd.DataFrame({f"x{i}": random.normal(size=n) for i in range(40)})
     s, y, f = random.integers(0, 2, n), random.integers(0, 2, n), random.normal(size=n)
-    rules = Card(max_lines=None)
-    own = problem(X, s, y, f, rules)
-    (aim,) = Aim.each(own, [(Limit(P_RULE, 0.99),)])
-    seen = learn_points(own, aim, rules).of(own.seen)
-    crossed = cross_fitted(own, aim, rules, folds_of(s, 5, 0))
+    own = problem(X, s, y, f, Card(keep_order=None))
+    aim, used = aim_of(own, 0.99), list(range(40))
+    seen = scores_for(own, aim, used).of(own.pieces)
+    crossed = np.zeros(n)
+    for inside, scores in cross_fitted(own, aim, used, folds_of(s, 5, 0)):
+        crossed[inside] = scores.of(own.pieces)[inside]
     apart = [abs(np.mean(p[s == 1]) - np.mean(p[s == 0])) / p.std() for p in (seen, crossed)]
     assert apart[0] > 0.5
     assert apart[1] < 0.35
 
 
-def test_a_line_that_says_nothing_is_struck():
+def test_a_column_that_hardly_says_anything_is_left_out():
     own, _ = learned()
-    push = np.where(own.seen.pieces[0] > 5, 1.0, 0.0) + 1e-9 * own.sure
-    chosen = select(own.fields, own.seen, push, own.weight, Card())
-    points = rounded(chosen, own.fields, own.seen, push, own.weight)
-    assert len(points.lines) <= 2
-    assert all(points.points)
+    street = next(k for k, f in enumerate(own.fields) if f.column.name == "street")
+    push = np.where(own.pieces[street] > 2, 1.0, 0.0) + 1e-3 * own.sure
+    free = Rules(((),) * len(own.fields), (0,) * len(own.fields))
+    assert choose_columns(own.fields, free, own.pieces, push, own.near, 6) == [street]
 
 
-def test_ranges_of_one_column_never_overlap():
-    own, _ = learned()
-    piece = own.seen.pieces[0]
-    push = 1.0 * ((piece >= 2) & (piece <= 6)) + 1.0 * ((piece >= 4) & (piece <= 5))
-    chosen = select(own.fields, own.seen, push, own.weight, Card())
-    members = [m for line in chosen.lines if line.field == 0 for m in line.members]
-    assert len(members) == len(set(members))
+def test_copies_of_the_score_and_names_of_people_are_no_columns():
+    random, n = np.random.default_rng(0), 400
+    f = random.normal(size=n)
+    X = pd.DataFrame({
+        "copy": np.exp(f) + random.normal(0, 1e-3, n), "customer_id": random.permutation(n) + 1,
+        "note": [f"called on day {i} about the loan" for i in range(n)],
+        "name": [f"person {i}" for i in range(n)], "income": random.normal(size=n).round(1),
+        "amount": random.integers(1, 10**9, n),
+    })  # fmt: skip
+    held = Columns.of(X)
+    why = left_out(held, held.described(), f)
+    assert why["copy"] == "a copy of the base model's score"
+    assert "identifier" in why["customer_id"]
+    assert "identifier" in why["name"]
+    assert why["note"] == "free text"
+    assert set(why) == {"copy", "customer_id", "note", "name"}
 
 
-def test_a_bump_is_not_said_of_a_column_that_must_rise():
-    own, _ = learned()
-    piece = own.seen.pieces[0]
-    push = 1.0 * ((piece >= 3) & (piece <= 5))
-    name = own.fields[0].column.name
-    free = select(own.fields, own.seen, push, own.weight, Card())
-    assert (3, 4, 5) in [line.members for line in free.lines]
-    bound = select(own.fields, own.seen, push, own.weight, Card(monotonic={name: 1}))
-    for line, weight in zip(bound.lines, bound.weights, strict=True):
-        if line.field == 0 and line.members:
-            assert 0 in line.members or max(line.members) == own.fields[0].pieces - 1
-            assert weight * (-1 if 0 in line.members else 1) >= 0
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 1_000), most=st.integers(2, 6),
+    kind=st.sampled_from(["normal", "whole", "money", "two", "spike"]),
+)  # fmt: skip
+def test_bins_are_few_have_people_and_begin_at_round_numbers(seed, most, kind):
+    random = np.random.default_rng(seed)
+    values = {
+        "normal": random.normal(size=500), "whole": random.integers(18, 80, 500).astype(float),
+        "money": np.exp(random.normal(10, 1, 500)), "two": random.integers(0, 2, 500).astype(float),
+        "spike": np.where(random.random(500) < 0.9, 0.0, random.random(500) * 1e4),
+    }[kind]  # fmt: skip
+    edges = bin_edges(values, most)
+    assert 1 <= len(edges) < most or kind == "two"
+    inside = np.bincount(np.searchsorted(edges, values, side="right"))
+    assert inside.min() >= 10
+    if kind in ("normal", "whole", "money"):
+        assert all(float(f"{e:.3g}") == e for e in edges)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    threshold=st.sampled_from([0.5, 0.2, 0.9]), favourable=st.sampled_from([0, 1]),
+    direction=st.sampled_from(DIRECTIONS), spread=st.floats(0.05, 6),
+    only=st.sampled_from([None, (0.1, 0.95), (0.19, 0.93)]), seed=st.integers(0, 20),
+)  # fmt: skip
+def test_bands_lie_side_by_side_and_grow_with_confidence(
+    threshold, favourable, direction, spread, only, seed
+):
+    f = np.random.default_rng(seed).normal(0, spread, 500)
+    decision = Decision(threshold=threshold, favourable=favourable)
+    bands = bands_of(f, decision, direction, only)
+    scale = CardScale(approve_at=1, confidence=bands)
+    patch = Patch(columns=[], concepts=[], card=scale, decision=decision)
+    points = patch.confidence(np.sort(np.abs(f)))
+    if direction != "demote_only":
+        assert (np.diff(patch.confidence(-np.sort(np.abs(f)))) >= 0).all()
+    if direction != "promote_only":
+        assert (np.diff(points) >= 0).all()
+    for one, two in pairwise(bands):
+        assert one.below == two.at_least or (one.below is None) == (two.at_least is None)
+    if only is not None and direction == "both":
+        p = np.array([only[0] - 1e-3, only[1] + 1e-3])
+        away = BaseModel("p", decision).logits(pd.DataFrame({"p": p}))
+        assert (patch.confidence(away) > 1e6).all()
+
+
+def test_groups_with_outcomes_by_f_and_by_who_has_which():
+    """The product of the two factors sums to one, and is what it is made of."""
+    random, n = np.random.default_rng(0), 4_000
+    Z, f = random.normal(size=(n, 2)), random.normal(size=n)
+    y = (random.random(n) < 1 / (1 + np.exp(-f))).astype(int)
+    group = (random.random(n) < 0.2 + 0.5 * (Z[:, 0] > 0)).astype(int)
+    p = FactoredModel.fit(Z, f, group, y, np.ones(n), 2, 0.3).probabilities(Z, f)
+    assert p.shape == (n, 4)
+    assert p.sum(1) == pytest.approx(np.ones(n))
+    outcome = p[:, [1, 3]].sum(1)
+    assert np.abs(outcome - 1 / (1 + np.exp(-f))).max() < 0.1
+    second = p[:, 2:].sum(1)
+    assert abs(second[Z[:, 0] > 0.5].mean() - 0.7) < 0.1

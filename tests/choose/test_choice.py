@@ -248,7 +248,8 @@ def test_a_certificate_in_words():
     target = Target(p_rule=0.8, max_changes=0.1)
     found = certify(counts, target)
     assert tuple(v.requirement for v in found.results) == target.requirements
-    low, high = P_RULE.of(counts, confidence=0.9).low, P_RULE.of(counts, confidence=0.9).high
+    low, high = found.results[0].estimate.low, found.results[0].estimate.high
+    assert low == pytest.approx(0.703, abs=0.01)  # what the verdict's own test would certify
     assert str(found).splitlines() == [
         "Certificate at 95%: inconclusive",
         "  requirement                              feature       verdict     measured [limits]  "
@@ -267,11 +268,13 @@ def test_a_choice_in_words(quick_fit):
         change_rate=0.034, accuracy=0.9, displacement=0.05, blind=None,
         bound=Bound(2, 100, (2, 0), (0, 0)), promoted_outcome=0.29, denied_outcome=0.19,
         expected={"sex": {"p_rule": Estimate(0.81, 0.75, 0.87)}},
+        expected_from="selection rows",
     )  # fmt: skip
     assert str(choice) == (
         "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change; the minimum for any "
         "method is 2.0%. Accuracy 0.900, displacement 0.050. Of the promoted 29% have y = 1, of "
-        "those still denied 19%. Expected on new people (95 %): sex: P-Rule 0.75 to 0.87."
+        "those still denied 19%. Expected on new people (95 %, selection "
+        "rows): sex: P-Rule 0.75 to 0.87."
     )
     choice = replace(choice, promoted_outcome=None, expected={})
     assert str(replace(choice, bound=None, blind=0.03)) == (

@@ -90,7 +90,7 @@ def test_a_run_folder_is_whole_sealed_and_reproducible(run):
     assert "S-leak check: none" in fairpatch("show", "run", cwd=run).stderr
     listed = fairpatch("frontier", "run", cwd=run).stdout
     assert "candidate" in listed
-    assert "Chosen: the card of candidate" in listed
+    assert "Chosen: the scorecard of candidate" in listed
     assert "the same patch came out" in fairpatch("reproduce", "run", cwd=run).stdout
 
 
@@ -174,7 +174,8 @@ def test_a_card_is_edited_dialled_and_judged_again(run):
     wrong = fairpatch("edit", "run", "--points", "more", *options, cwd=run, code=2)
     assert "--points takes LINE=POINTS" in wrong.stderr
     gone = [part for name in lines for part in ("--strike", name)]
-    assert "no patch meets" in fairpatch("edit", "run", *gone, *options, cwd=run, code=3).stderr
+    # a card without lines still has a threshold: fewer points needed, for everybody
+    assert "certified" in fairpatch("edit", "run", *gone, *options, cwd=run).stderr
 
 
 @pytest.mark.slow
@@ -382,10 +383,11 @@ def test_labels_that_are_text_and_data_that_changed(tmp_path):
 
 def test_a_certificate_may_be_required(folder, tmp_path):
     """Inconclusive is fine unless a certificate is asked for; then it has its own exit code."""
-    frame = pd.read_csv(folder / "people.csv").head(900)
+    frame = pd.read_csv(folder / "people.csv").head(700)
     frame.to_csv(tmp_path / "few.csv", index=False)
     fit = ("fit", "-c", folder / "fairpatch.yaml", "--data", tmp_path / "few.csv",
-           "--p-rule", "0.62", "--out", tmp_path / "run", "--force", "--json")  # fmt: skip
+           "--p-rule", "0.62", "--max-changes", "0.02", "--out", tmp_path / "run", "--force",
+           "--json")  # fmt: skip
     done = fairpatch(*fit, cwd=tmp_path, code=0)
     assert json.loads(done.stdout)["certificate"] == "inconclusive"
     fairpatch(*fit, "--require-certificate", cwd=tmp_path, code=5)

@@ -29,7 +29,7 @@ def test_a_fit_shows_its_stages_on_one_line_that_goes(folder):
     seen = in_a_terminal("fairpatch fit --config fairpatch.yaml", folder, PATH)
     at = [seen.index(stage) for stage in STAGES]
     assert at == sorted(at)
-    drawn, _, rest = seen.partition("A card of")
+    drawn, _, rest = seen.partition("A scorecard of")
     assert "\n" not in drawn  # all of it on one line
     assert drawn.endswith("\r")  # and gone when the fit is done
     assert "left" in drawn

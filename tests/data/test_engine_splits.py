@@ -14,7 +14,7 @@ from fairpatch.base import BaseModel
 from fairpatch.data.engine_splits import PRIME, EngineSplits, count_table, place
 from fairpatch.datasets import Population
 from fairpatch.measure.counts import Counts
-from fairpatch.patch import CardScale, Column, Concept, NumberWeight, Patch
+from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, ScoreBand
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8)
 
@@ -222,25 +222,27 @@ def test_large_numbers_with_gaps_are_groups_like_any_other(people):
 
 
 def test_patches_of_a_ladder_share_no_more_than_they_have():
-    """Other lines, offsets, directions, thresholds, prices: counted together as one by one."""
+    """Other bins, directions, points needed, and the paper's ratio: together as one by one."""
     frame = Population(p_rule=0.6, accuracy=0.8).sample(3_000, seed=4).to_pandas()
-    slopes = [("num_0", -1.0), ("num_0", -1.5), ("num_3", 1.0)]
+    bins = [("num_0", 40.0), ("num_0", 45.0), ("num_3", 0.0)]
     patches = [
         Patch(
             columns=[Column(name=name, kind="number")],
             concepts=[
                 Concept(
-                    name="c", weight=1.0, intercept=60.0 * (slope < 0) - 40.0,
-                    numbers=[NumberWeight(column=name, coefficient=slope, missing=0.0)],
+                    name="c", weight=1.0, intercept=0.0,
+                    ranges=[RangesWeight(column=name, ranges=[
+                        Range(below=edge, weight=60.0), Range(at_least=edge, weight=-60.0)])],
                 )
             ],
-            card=CardScale(points_needed=price, confidence_points=100.0) if price else None,
-            offset=offset,
+            card=CardScale(approve_at=gain, deny_at=loss, confidence=(
+                ScoreBand(below=0.2, points=45), ScoreBand(at_least=0.2, below=0.4, points=20),
+                ScoreBand(at_least=0.7, points=30))) if gain else None,
             direction=direction,
-            strength=1.0 if price else 0.05,
+            strength=1.0 if gain else 0.05,
         )
-        for name, slope in slopes
-        for price, offset in ((10.0, 0.0), (25.0, 0.0), (10.0, 7.0), (0.0, 0.0))
+        for name, edge in bins
+        for gain, loss in ((10, -10), (25, -35), (45, -55), (0, 0))
         for direction in ("both", "promote_only", "demote_only")
     ]  # fmt: skip
     options = {"y": "y", "sensitive_features": ["group"]}

@@ -10,8 +10,12 @@ from fairpatch.data.rows import Rows
 from fairpatch.explain import exact_card as module
 from fairpatch.explain.exact_card import exact_card
 from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE, TPR_GAP
-from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
-from fairpatch.patch.model import base_confidence
+from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, ScoreBand
+
+BANDS = tuple(
+    ScoreBand(at_least=low, below=high, points=points)
+    for low, high, points in ((0.0, 0.1, 90), (0.1, 0.2, 60), (0.2, 0.35, 30), (0.35, 0.5, 0))
+)
 
 
 def card(**options):
@@ -26,7 +30,7 @@ def card(**options):
             )
             for c in "ab"
         ],
-        card=CardScale(points_needed=20, confidence_points=10),
+        card=CardScale(approve_at=20, confidence=BANDS),
         **options,
     )
 
@@ -42,7 +46,7 @@ def people(seed, n=120):
 def every_card(rows, met):
     """The fewest promotions of all cards, one by one."""
     a, b = (rows.X[c].to_numpy() >= 0 for c in "ab")
-    step = np.minimum(np.floor(base_confidence(rows.f, 0.5) * 8), 3)
+    step = np.minimum(np.floor(card().confidence(rows.f) / 25), 3)
     s, best = rows.s.of_feature("s"), None
     span = range(-module.HEAVIEST, module.HEAVIEST + 1)
     for v, w, u, t in product(span, span, range(module.HEAVIEST + 1), (1, 2, 3, 5, 10)):

@@ -203,3 +203,46 @@ def test_gaps_and_their_sums_keep_their_level(metric):
     assert certified / trials < 0.05 + 3 * np.sqrt(0.05 * 0.95 / trials)
     sure = Counts.from_arrays(decision=random.random(len(p)) < 0.5, y=y, sensitive_features=group)
     assert metric.judge(sure, limit, 0.95).verdict == "certified"
+
+
+def weighted_people(random, n, rate, heavy=0.05, weight=10.0, more=2.0):
+    """Some people weigh more and are approved more often; the weighted rate is ``rate``."""
+    share = heavy * weight / (heavy * weight + 1 - heavy)
+    light = rate / (1 - share + share * more)
+    is_heavy = random.random(n) < heavy
+    decided = random.random(n) < np.where(is_heavy, more * light, light)
+    return np.where(is_heavy, weight, 1.0), decided.astype(int)
+
+
+def test_weights_that_go_with_the_decision_keep_the_level():
+    """At the edge, where the ratio is 0.8, at most 5 % certify; by Kish's size it was 8.7 %."""
+    random, certified, fits = np.random.default_rng(0), 0, 1_500
+    for _ in range(fits):
+        w1, d1 = weighted_people(random, 1_500, 0.32)
+        w2, d2 = weighted_people(random, 3_500, 0.40)
+        counts = Counts.from_arrays(
+            decision=np.concatenate([d1, d2]), sensitive_features=np.repeat([0, 1], [1_500, 3_500]),
+            sample_weight=np.concatenate([w1, w2]),
+        )  # fmt: skip
+        certified += P_RULE.judge(counts, 0.8, 0.95).verdict == "certified"
+    assert certified / fits < 0.05 + 2.5 * np.sqrt(0.05 * 0.95 / fits)
+    assert certified > 0
+
+
+@given(
+    st.lists(st.tuples(numbers(20, 300), numbers(0, 300)), min_size=2, max_size=4),
+    st.sampled_from([0.5, 0.7, 0.8, 0.9]), st.sampled_from([0.05, 0.1, 0.3]),
+)  # fmt: skip
+def test_certified_is_the_same_as_a_limit_inside(groups, tau, gap):
+    """What is printed beside a verdict never contradicts it, for any number of groups."""
+    n = [k + rest for k, rest in groups]
+    counts = people_of([k for k, _ in groups], n)
+    for metric, limit in ((P_RULE, tau), (RATE_DIFFERENCE, gap)):
+        found = metric.judge(counts, limit, 0.95)
+        low, high = found.estimate.low, found.estimate.high
+        assert low <= found.estimate.value + 1e-5
+        assert found.estimate.value <= high + 1e-5
+        inside = low >= limit + 1e-4 if metric.at_least else high <= limit - 1e-4
+        outside = low <= limit - 1e-4 if metric.at_least else high >= limit + 1e-4
+        assert not inside or found.verdict == "certified"
+        assert not outside or found.verdict != "certified"

@@ -220,17 +220,17 @@ def test_a_file_of_an_older_version_is_brought_up_step_by_step(tmp_path, monkeyp
     path = save(patch, tmp_path / "patch.json")
     old = json.loads(path.read_text())
     old["power"] = old.pop("strength")
-    old["version"] = 4
+    old["version"] = 1
     path.write_text(json.dumps(old))
     steps = {
-        4: lambda data: {("force" if k == "power" else k): v for k, v in data.items()},
-        5: lambda data: {("strength" if k == "force" else k): v for k, v in data.items()},
+        1: lambda data: {("force" if k == "power" else k): v for k, v in data.items()},
+        2: lambda data: {("strength" if k == "force" else k): v for k, v in data.items()},
     }
     monkeypatch.setattr(migrate, "STEPS", steps)
-    monkeypatch.setattr(migrate, "CURRENT", 6)
+    monkeypatch.setattr(migrate, "CURRENT", 3)
     moved = migrate.migrated(json.loads(path.read_bytes()))
-    assert moved["version"] == 6
-    assert {**moved, "version": 4} == json.loads(patch.model_dump_json())
+    assert moved["version"] == 3
+    assert {**moved, "version": 1} == json.loads(patch.model_dump_json())
 
 
 def test_what_unlisted_levels_weigh_adds_up_over_concepts():

@@ -81,7 +81,7 @@ def chosen(explorer, *, limit, budget=1.0, feature=-1, direction="both", price=1
 def figure_text(best, fairness):
     low, high = (f"{100 * v:.1f}" for v in best.changed)
     changed = f"{low} %" if low == high else f"{low} to {high} %"
-    one, two = (f"{v:.2f}" for v in fairness(best))
+    one, two = (f"{np.floor(100 * v + 0.5) / 100:.2f}" for v in fairness(best))  # as a browser
     return f"{changed} of decisions change; P-Rule {one if one == two else f'{one} to {two}'}"
 
 

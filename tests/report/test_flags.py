@@ -28,7 +28,7 @@ def card(column, below, **options):
     return Patch(
         columns=[Column(name=column, kind="number")],
         concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
-        card=CardScale(points_needed=50.0, confidence_points=0.0),
+        card=CardScale(approve_at=50),
         direction="promote_only",
         **options,
     )
@@ -65,7 +65,7 @@ def test_demoted_who_turn_out_better():
     patch = Patch(
         columns=[Column(name="x", kind="number")],
         concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
-        card=CardScale(points_needed=50.0, confidence_points=0.0),
+        card=CardScale(approve_at=50),
         direction="demote_only",
     )
     better = np.where((X["x"] < 0) & (X["score"] > 0.5), 1, y)
@@ -159,7 +159,7 @@ def test_what_is_hidden_is_not_called_fine():
     patch = Patch(
         columns=[Column(name="yes", kind="number")],
         concepts=[Concept(name="c", weight=1.0, intercept=0.0, ranges=[part])],
-        card=CardScale(points_needed=50.0, confidence_points=0.0),
+        card=CardScale(approve_at=50),
         direction="promote_only",
     )
     found = reviewed(patch, X, y, s)

@@ -1,13 +1,16 @@
-"""Learning a card of points (METHOD sections 13 and 14): convex, and the same every time.
+"""Learning a scorecard (METHOD sections 13, 14, 17 and 18): convex, and the same every time.
 
 learner.py     Card: its options, and what every learner does
-options.py     how a card may look: lines, directions, names
+options.py     how a scorecard may look: bins, order, names
+left_out.py    columns that none reads: copies of the score, names of people
+fields.py      columns in bins and groups of categories
+order.py       which values f likes better, asked of f
 cells.py       P(cell | x): who somebody is, from the columns
-aim.py         what a decision of 1 is worth in each cell: the multipliers of the target
-fields.py      columns cut into ranges and categories
-select.py      the few lines that say the push best
-points.py      their weights as whole points
-crossfit.py    a card from rows; everybody's points by a card that has not seen them
-candidates.py  cards at several confidence points and in each direction, as a pool
-previous.py    the card in force until now, as a candidate beside new ones
+aim.py         what an approval is worth in each cell: the multipliers of the target
+scorecard.py   the few columns that say the push best, in f's order
+points.py      their scores as whole points
+confidence.py  f's confidence as bands of its score
+crossfit.py    scores from rows; everybody's points by scores that have not seen them
+candidates.py  scorecards at several weights of the push and in each direction, as a pool
+previous.py    the scorecard in force until now, as a candidate beside new ones
 """

@@ -1,14 +1,15 @@
-"""Cards as candidates: one for each aim, at several confidence points and in each direction.
+"""Scorecards as candidates: how much the push weighs against f's confidence, and which way.
 
-Everybody's points come from a card that was learned without the person (cross-fitting): so they say
-which candidate is best, and what to expect. The card itself is learned from all rows, and the
-points it needs are found on it: the cards of the folds are not the card, and would need others.
+Everybody's points come from scores that were learned without the person (cross-fitting): they say
+which candidate is best. Everything that is shown of a candidate, and the points that it needs, is
+of the scorecard itself, which is learned from all rows.
 """
 
 import hashlib
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -16,54 +17,88 @@ import numpy as np
 from fairpatch._arrays import Floats
 from fairpatch._progress import tell
 from fairpatch.card.aim import Limit
-from fairpatch.card.crossfit import Aim, PushProblem, cross_fitted, folds_of, learn_points
+from fairpatch.card.cells import TEACHERS, Teacher
+from fairpatch.card.confidence import FIVES, bands_of
+from fairpatch.card.crossfit import (
+    Aim,
+    PushProblem,
+    columns_for,
+    cross_fitted,
+    folds_of,
+    scores_for,
+)
 from fairpatch.card.fields import fields_of
+from fairpatch.card.left_out import left_out
 from fairpatch.card.options import CardOptions
-from fairpatch.card.points import HUNDRED, Points
-from fairpatch.card.select import Seen
-from fairpatch.choose.learner import Task
+from fairpatch.card.order import likings
+from fairpatch.card.points import Points, above_zero, rounded
+from fairpatch.card.scorecard import Rules, Scores
+from fairpatch.choose.learner import Ask, Task
+from fairpatch.choose.pool import FARTHEST, HUNDRED, needed_at, scale_of
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.metric import Metric
-from fairpatch.patch import CardScale, Patch, Provenance
+from fairpatch.measure.telling import group_auc
+from fairpatch.patch import CardScale, Patch, Provenance, ScoreBand
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.model import NUDGE, base_confidence
+from fairpatch.patch.model import HALF
 from fairpatch.patch.sealed import seal
 
-CONFIDENCE_POINTS = (0.0, 25.0, 50.0, 100.0, 200.0, 400.0, 800.0)
-"""Points that the base model's full confidence may be worth."""
+WORTH = (0.25, 0.5, 1.0)
+"""What the push is worth beside f's confidence: the less, the closer the calls that change."""
+COLUMNS = 6
+"""Of a scorecard, at most, unless the target says otherwise."""
+STEADIER = 0.1
+"""How much the penalty of the push's model counts for caution: less than any step of its worth."""
 FOLDS = 5
-MOST_STRENGTHS = 20_000
-"""Numbers of points needed that are tried, at most."""
 STRICTER = 0.1
 """A second aim, where it differs: the limits moved inwards by this."""
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A scorecard in one direction."""
+
+    card: int
+    aim: int
+    worth: float
+    teacher: Teacher
+    direction: Direction
+    constant: int
+    """What is taken off the points needed to approve, and added to those needed to deny."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cards:
-    """Cards that differ in their aim, in their confidence points, and in direction."""
+    """Scorecards that differ in their aim, in how much the push is worth, and in direction."""
 
     cards: tuple[Points, ...]
-    """One an aim, learned from all rows."""
-    models: tuple[tuple[int, float, Direction], ...]
-    """Of each candidate: which card, its confidence points, and the direction."""
+    models: tuple[Candidate, ...]
     ratios: Floats
-    """r where a hundred points are needed, by a card that has not seen the person."""
+    """r where a hundred points are needed, by scores that have not seen the person."""
     final: Floats
-    """The same by the card itself."""
-    strengths: Floats
-    """Whole points are needed."""
+    """The same by the scorecard itself."""
+    needed: Floats
+    """Whole points that may be needed, the most first."""
+    bands: dict[Direction, tuple[ScoreBand, ...]]
     decision: Decision
     provenance: Provenance
+    why_left_out: dict[str, str]
+    """By column: why no scorecard reads it."""
 
     @property
     def directions(self) -> list[Direction]:
         """Of each candidate."""
-        return [direction for _, _, direction in self.models]
+        return [model.direction for model in self.models]
+
+    @property
+    def strengths(self) -> Floats:
+        """Those at which whole points are needed."""
+        return np.append(0.0, HUNDRED / (self.needed - HALF))
 
     @property
     def strongest(self) -> float:
@@ -74,119 +109,242 @@ class Cards:
         return len(self.models)
 
     def patch(self, m: int, strength: float = 1.0) -> Patch:
-        """Candidate m, which needs a hundred points over the strength."""
-        which, sure, direction = self.models[m]
-        points = self.cards[which]
-        concepts = points.concepts()
+        """Candidate m, with as many points needed as belong to a strength."""
+        model = self.models[m]
+        scale = scale_of(needed_at(strength), model.constant, model.direction)
+        concepts, shift = above_zero(self.cards[model.card].concepts(), scale, model.direction)
         read = {name for concept in concepts for name in concept.columns}
-        needed = HUNDRED / strength if strength else HUNDRED
         patch = Patch(
-            columns=tuple(f.column for f in points.fields if f.column.name in read),
+            columns=tuple(f.column for f in self.cards[model.card].fields if f.column.name in read),
             concepts=concepts,
-            card=CardScale(points_needed=round(needed, 6), confidence_points=sure),
-            offset=points.everybody,
+            card=CardScale(
+                approve_at=scale["approve_at"] + shift,
+                deny_at=scale["deny_at"] + (shift if model.direction == "both" else -shift),
+                confidence=self.bands[model.direction],
+            ),
             strength=1.0 if strength else 0.0,
             decision=self.decision,
-            direction=direction,
+            direction=model.direction,
             provenance=self.provenance,
         )
         return seal(patch, self.about(m))
 
+    def needs(self, m: int, strength: float) -> int:
+        """Points at which candidate m changes a decision: to deny where that is all it does."""
+        card = self.patch(m, strength).card
+        one_way = self.models[m].direction == "demote_only"
+        return 0 if card is None else card.deny_at if one_way else card.approve_at
+
     def about(self, m: int) -> dict[str, Any]:
         """Its settings."""
-        which, sure, direction = self.models[m]
-        return {"learner": "card", "aim": which, "confidence_points": sure, "direction": direction}
+        model = self.models[m]
+        return {
+            "learner": "card",
+            "aim": model.aim,
+            "worth": model.worth,
+            "inverse_penalty": model.teacher.inverse_penalty,
+            "factored": model.teacher.factored,
+            "direction": model.direction,
+        }
+
+    def caution(self, m: int) -> float:
+        """More, the less the push is worth beside f's confidence; then, the steadier its model."""
+        return -self.models[m].worth - STEADIER * self.models[m].teacher.inverse_penalty
 
     def size(self, m: int) -> int:
-        """Its lines."""
-        return len(self.cards[self.models[m][0]].lines)
+        """Its attributes."""
+        return self.cards[self.models[m].card].attributes
 
     def importance(self) -> dict[str, float]:
-        """How many points each column moves, over all cards."""
+        """How many points each column moves, over all scorecards."""
         moves: dict[str, float] = {}
         for card in self.cards:
-            for line, points in zip(card.lines, card.points, strict=True):
-                field = card.fields[line.field]
-                moved = abs(points) * (1.0 if line.members else field.spread)
-                moves[field.column.name] = moves.get(field.column.name, 0.0) + moved
+            for j, points in card.points.items():
+                name = card.fields[j].column.name
+                moves[name] = moves.get(name, 0.0) + float(np.ptp(points))
         return moves
 
 
 def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
-    """Learn the cards for a target from rows that f has been asked about."""
-    rows, direction = both.rows, task.target.direction
-    problem = push_problem(rows, task.encoder, task.decision, options, both.weight)
-    aims = aims_of(problem, task.target)
+    """Learn scorecards for a target from rows that f has been asked about."""
+    rows, target = both.rows, task.target
+    problem, why = _remembered(rows, both.weight, task, options)
+    most = COLUMNS if target.max_columns is None else target.max_columns
     folds = folds_of(2 * rows.s.comparable().strata + rows.y, FOLDS, task.seed)
     judged = np.ones(len(rows), bool) if both.known_to_f is None else ~both.known_to_f
     folds[~judged] = -1  # always learned from
-    crossed, cards = [], []
-    for k, aim in enumerate(aims):
+    aims = [
+        (teacher, i, aim)
+        for teacher in TEACHERS
+        if not teacher.factored or any(metric.given_y for metric in target.metrics)
+        for i, aim in enumerate(aims_of(problem, target, teacher))
+    ]
+    cards: list[Points] = []
+    crossed: list[Floats] = []
+    made: list[tuple[int, float, Teacher]] = []  # aim, worth, teacher
+    for k, (teacher, i, aim) in enumerate(aims):
 
         def done(share: float, k: int = k) -> None:
             tell("learning", (k + 0.8 * share) / len(aims))
 
-        crossed.append(cross_fitted(problem, aim, options, folds, done))
+        for columns in _column_choices(problem, aim, most, task):
+            used = _blind_enough(problem, aim, columns, target.max_proxy)
+            scores = scores_for(problem, aim, used)
+            parts = cross_fitted(problem, aim, used, folds, done) if task.cross_fit else []
+            for worth in WORTH:
+                card = rounded(scores, problem.fields, problem.pieces, worth, options)
+                if any(_same(card, other) for other in cards):
+                    continue  # among them the one without columns: fewer points needed, for all
+                made.append((i, worth, teacher))
+                cards.append(card)
+                crossed.append(_by_folds(problem, parts, card, worth, options))
         done(1.0)
-        cards.append(learn_points(problem, aim, options))
-    directions = DIRECTIONS if direction == "both" else (direction,)
-    models = tuple(
-        (a, sure, direction)
-        for a in range(len(aims))
-        for sure in CONFIDENCE_POINTS
-        for direction in directions
-    )
-    judged_rows = np.flatnonzero(judged)
-    each = np.where(rows.f > 0, NUDGE, -NUDGE)[judged_rows] / HUNDRED
-    sure_each = problem.sure[judged_rows] * NUDGE / HUNDRED
-    whole = [card.of(problem.seen) for card in cards]
-    ratios, final = (
-        np.array([1 + each * points[a][judged_rows] + sure * sure_each for a, sure, _ in models])
-        for points in (crossed, whole)
-    )
-    most = int(np.ceil(max(np.abs(points).max(initial=0.0) for points in (*crossed, *whole)))) + 1
-    if most <= MOST_STRENGTHS:
-        needed = np.arange(1, most + 1)
-    else:  # whole points all the same, but not each of them
-        needed = np.unique(np.geomspace(1, most, MOST_STRENGTHS).round())
-    strengths = np.append(0.0, HUNDRED / needed[::-1])
+    return _pool(problem, task, options, judged, cards, crossed, made, why)
+
+
+def _column_choices(problem: PushProblem, aim: Aim, most: int, task: Task) -> list[list[int]]:
+    """The columns that say the push best; and those of the previous scorecard, with new points."""
+    best = columns_for(problem, aim, most)
+    if task.previous is None or task.previous.card is None:
+        return [best]
+    names = {column.name for column in task.previous.columns}
+    kept = [j for j, field in enumerate(problem.fields) if field.column.name in names]
+    return [best, kept] if kept and sorted(kept) != sorted(best) else [best]
+
+
+def _pool(
+    problem: PushProblem, task: Task, options: CardOptions, judged: Any, cards: list[Points],
+    crossed: list[Floats], made: list[tuple[int, float, Teacher]], why: dict[str, str],
+) -> Cards:  # fmt: skip
+    """The scorecards in every direction that is allowed, and their ratios of the judged rows."""
+    here, target = np.flatnonzero(judged), task.target
+    directions = DIRECTIONS if target.direction == "both" else (target.direction,)
+    whole = [card.of(problem.pieces) for card in cards]
+    bands = {
+        d: bands_of(problem.f_logit, task.decision, d, target.only_between) for d in directions
+    }
+    bare = Patch(columns=(), concepts=(), decision=task.decision)
+    models: list[Candidate] = []
+    ratios: list[Floats] = []
+    final: list[Floats] = []
+    highest = 1.0
+    for c, card in enumerate(cards):
+        aim, worth, teacher = made[c]
+        for d in directions:
+            constant = card.constant
+            if d == "promote_only":  # nobody loses: any number of points may be needed
+                constant = int(FARTHEST - card.reach[0])
+            elif d == "demote_only":
+                constant = -int(FARTHEST + card.reach[1])
+            scale = CardScale(approve_at=1, confidence=bands[d])
+            sure = bare.model_copy(update={"card": scale}).confidence(problem.f_logit)[here]
+            side = np.where(problem.f_logit[here] > 0, 1.0, -1.0)
+            models.append(Candidate(c, aim, worth, teacher, d, constant))
+            for points, table in ((crossed[c], ratios), (whole[c], final)):
+                towards = side * (points[here] + constant)
+                table.append(1 + (sure + towards) / HUNDRED)
+                highest = max(highest, float((-towards).max(initial=0.0)))
+    step = gcd(options.points_step, FIVES)
+    top = int(-(-highest // step) + 1) * step
     return Cards(
-        tuple(cards), models, ratios, final, strengths, task.decision, _provenance(rows, options)
+        tuple(cards), tuple(models), np.array(ratios), np.array(final),
+        np.arange(top, 0, -step, dtype=np.float64), bands, task.decision,
+        _provenance(task, problem, options), why,
+    )  # fmt: skip
+
+
+def _by_folds(
+    problem: PushProblem, parts: list[tuple[Any, Scores]], card: Points, worth: float,
+    options: CardOptions,
+) -> Floats:  # fmt: skip
+    """Everybody's points by a scorecard that has not seen the person."""
+    points = card.of(problem.pieces)
+    for inside, scores in parts:
+        other = rounded(scores, problem.fields, problem.pieces, worth, options)
+        # its own zero, so that the two scorecards are compared where they mean the same
+        shift = other.constant - card.constant
+        points[inside] = (other.of(problem.pieces) + shift)[inside]
+    return points
+
+
+def _same(one: Points, two: Points) -> bool:
+    return one.points.keys() == two.points.keys() and all(
+        np.array_equal(one.points[j], two.points[j]) for j in one.points
     )
+
+
+def _blind_enough(problem: PushProblem, aim: Aim, used: list[int], most: float | None) -> list[int]:
+    """The columns without those that tell S, until the points tell it no better than allowed."""
+    if most is None:
+        return used
+
+    def telling(some: list[int]) -> float:
+        points = scores_for(problem, aim, some).of(problem.pieces)
+        return max(group_auc(points, s) for s in problem.groups.T)
+
+    while used and telling(used) > most:
+        without = [[j for j in used if j != out] for out in used]
+        used = min(without, key=lambda some: telling(some) if some else 0.5)
+    return used
 
 
 def push_problem(
     rows: Rows,
     encoder: Encoder,
-    decision: Decision,
     options: CardOptions,
+    *,
     weight: Floats | None = None,
-) -> PushProblem:
-    """The rows as the learner of a card takes them."""
+    ask: Ask | None = None,
+) -> tuple[PushProblem, dict[str, str]]:
+    """The rows as the learner of a scorecard takes them, and the columns it does not take."""
     held = Columns.of(rows.X)
     columns = list({f.column.name: f.column for f in encoder.features}.values())
     options.check_columns([column.name for column in columns])
-    fields = fields_of(held, columns, options)
-    read = [field.read(held) for field in fields]
-    return PushProblem(
-        encoder.transform(rows.X),
+    why = left_out(held, columns, rows.f)
+    kept = [column for column in columns if column.name not in why]
+    fields = fields_of(held, kept, options)
+    if not fields:
+        named = "; ".join(f"{name}, {reason}" for name, reason in why.items())
+        raise ValueError(
+            f"no column is left for a scorecard: all are alike{', or ' * bool(why)}{named}"
+        )
+    pieces = tuple(field.read(held) for field in fields)
+    unit = float(np.quantile(np.abs(rows.f), 0.9)) or 1.0
+    liked = likings(ask, rows.X, rows.f, fields, pieces)
+    problem = PushProblem(
+        encoder.only([column.name for column in kept]).transform(rows.X),
         fields,
-        Seen(tuple(piece for piece, _ in read), tuple(away for _, away in read)),
+        tuple(liked),
+        Rules.of(fields, liked, options),
+        pieces,
         rows.s.comparable().codes,
         rows.y,
-        rows.f > 0,
-        base_confidence(rows.f, decision.bar),
+        rows.f,
+        np.abs(rows.f) / unit,
         np.ones(len(rows)) if weight is None else weight,
     )
+    return problem, why
 
 
-def aims_of(problem: PushProblem, target: Target) -> list[Aim]:
+def _remembered(
+    rows: Rows, weight: Floats | None, task: Task, options: CardOptions
+) -> tuple[PushProblem, dict[str, str]]:
+    """The problem of these rows; where only wishes changed, f is not asked again."""
+    if "problem" not in task.memory:
+        task.memory["problem"] = push_problem(
+            rows, task.encoder, options, weight=weight, ask=task.ask
+        )
+    problem, why = task.memory["problem"]
+    return replace(problem, rules=Rules.of(problem.fields, problem.liked, options)), why
+
+
+def aims_of(problem: PushProblem, target: Target, teacher: Teacher) -> list[Aim]:
     """At the target; and at a stricter one, where that has other multipliers."""
     asked = [
         [Limit(r.metric, r.limit) for r in asked_for.requirements if isinstance(r.metric, Metric)]
         for asked_for in (target, target.inside(STRICTER))
     ]
-    first, second = Aim.each(problem, asked)
+    first, second = Aim.each(problem, asked, teacher)
     return [first] if _alike(first, second) else [first, second]
 
 
@@ -195,12 +353,13 @@ def _alike(one: Aim, two: Aim) -> bool:
     return float(a @ b) > 0.99 * float(np.linalg.norm(a) * np.linalg.norm(b))
 
 
-def _provenance(rows: Rows, options: CardOptions) -> Provenance:
+def _provenance(task: Task, problem: PushProblem, options: CardOptions) -> Provenance:
+    rows = (task.splits.both or Crossed(task.splits.learn)).rows
     return Provenance(
-        settings={"max_lines": options.max_lines},
+        settings={"keep_order": options.keep_order, "order_from": "f" if task.ask else "scores"},
         sensitive_features=rows.s.features,
-        training_rows=len(rows),
-        base_scores_sha256=hashlib.sha256(rows.f.astype("<f8").tobytes()).hexdigest(),
+        training_rows=len(problem.y),
+        base_scores_sha256=hashlib.sha256(problem.f_logit.astype("<f8").tobytes()).hexdigest(),
         versions={
             "python": platform.python_version(),
             **{package: version(package) for package in ("fairpatch", "numpy", "scikit-learn")},

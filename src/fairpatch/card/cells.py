@@ -5,7 +5,7 @@ to learn, never to decide, as the paper's adversary uses it.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -14,7 +14,17 @@ from sklearn.utils.fixes import parse_version
 
 from fairpatch._arrays import Floats, Ints
 
-INVERSE_PENALTY = 0.3
+
+class Teacher(NamedTuple):
+    """How the cells are learned."""
+
+    inverse_penalty: float = 0.3
+    """How freely columns are used: little penalty fits best, more changes less with the rows."""
+    factored: bool = False
+    """P(y | f's score) P(group | x, y), where cells are groups with outcomes: f knows y best."""
+
+
+TEACHERS = (Teacher(0.3), Teacher(0.02), Teacher(0.02, factored=True))
 SPARSE: dict[str, Any] = (
     {"l1_ratio": 1.0}
     if parse_version(sklearn.__version__) >= parse_version("1.8")
@@ -33,21 +43,50 @@ class CellModel:
     cells: int
 
     @classmethod
-    def fit(cls, Z: Floats, cell: Ints, weight: Floats, cells: int) -> "CellModel":
+    def fit(
+        cls, Z: Floats, cell: Ints, weight: Floats, cells: int, inverse_penalty: float = 0.3
+    ) -> "CellModel":
         """Learn from rows whose cell is known (not -1); ``cells`` are there in all."""
         rows = np.flatnonzero((cell >= 0) & (weight > 0))
         if len(rows) > MOST:
             rows = np.sort(np.random.default_rng(0).choice(rows, MOST, replace=False))
         Z, cell, weight = Z[rows], cell[rows], weight[rows] / weight[rows].mean()
         wanted = [1] if cells == 2 else range(cells)  # of two cells one says all
-        return cls(tuple(_one(Z, cell == c, weight) for c in wanted), cells)
+        return cls(tuple(_one(Z, cell == c, weight, inverse_penalty) for c in wanted), cells)
 
-    def probabilities(self, Z: Floats) -> Floats:
-        """(rows, cells), summing to 1."""
+    def probabilities(self, Z: Floats, _: Floats | None = None) -> Floats:
+        """(rows, cells), summing to 1; f's log-odds make no difference."""
         each = np.column_stack([_chance(model, Z) for model in self.models])
         if self.cells == 2:
             return np.column_stack([1 - each[:, 0], each[:, 0]])
         return np.asarray(each / np.maximum(each.sum(1, keepdims=True), 1e-12))
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredModel:
+    """P(group, y | x) = P(y | f) P(group | x, y): f's score, calibrated, and who has y."""
+
+    outcome: Any
+    group: CellModel
+
+    @classmethod
+    def fit(
+        cls, Z: Floats, f_logit: Floats, group: Ints, y: Ints, weight: Floats, groups: int,
+        inverse_penalty: float,
+    ) -> "FactoredModel":  # fmt: skip
+        """Learn from rows with a group (not -1) and an outcome."""
+        outcome = LogisticRegression().fit(f_logit[:, None], y, sample_weight=weight)
+        with_y = np.column_stack([Z, 2.0 * y - 1.0])
+        return cls(outcome, CellModel.fit(with_y, group, weight, groups, inverse_penalty))
+
+    def probabilities(self, Z: Floats, f_logit: Floats) -> Floats:
+        """(rows, cells): of each group the cell without and the cell with the outcome."""
+        p = self.outcome.predict_proba(f_logit[:, None])
+        each = [
+            p[:, [y]] * self.group.probabilities(np.column_stack([Z, np.full(len(Z), 2.0 * y - 1)]))
+            for y in (0, 1)
+        ]
+        return np.asarray(np.stack(each, axis=2).reshape(len(Z), -1))
 
 
 def _chance(model: Any, Z: Floats) -> Floats:
@@ -56,11 +95,11 @@ def _chance(model: Any, Z: Floats) -> Floats:
     return np.asarray(model.predict_proba(Z)[:, 1])
 
 
-def _one(Z: Floats, inside: Any, weight: Floats) -> Any:
+def _one(Z: Floats, inside: Any, weight: Floats, inverse_penalty: float) -> Any:
     """One cell against the others; its share where everybody or nobody is in it."""
     if inside.all() or not inside.any() or not Z.shape[1]:
         return float(np.average(inside, weights=weight))
     model = LogisticRegression(
-        C=INVERSE_PENALTY, solver="liblinear", tol=1e-3, max_iter=300, random_state=0, **SPARSE
+        C=inverse_penalty, solver="liblinear", tol=1e-3, max_iter=300, random_state=0, **SPARSE
     )
     return model.fit(Z, inside, sample_weight=weight)

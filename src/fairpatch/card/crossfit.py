@@ -1,26 +1,24 @@
-"""A card's points from rows with S: who a change helps, said in a few lines.
+"""A scorecard's scores from rows with S: who a change helps, said by few columns.
 
-The push h(x) is worked out from all columns and then said by the lines that come nearest to it
+The push h(x) is worked out from all columns and then said by the columns that come nearest to it
 where it matters: near f's threshold. Saying a worked-out push leaves out the noise of S itself,
-which would choose other lines every time.
+which would choose other columns every time.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.card.aim import Cells, Limit, multipliers
-from fairpatch.card.cells import CellModel
+from fairpatch.card.cells import CellModel, FactoredModel, Teacher
 from fairpatch.card.fields import Field
-from fairpatch.card.options import CardOptions
-from fairpatch.card.points import Points, rounded
-from fairpatch.card.select import Seen, select
+from fairpatch.card.scorecard import Rules, Scores, choose_columns, learn_scores
 
 NEAR = 0.5
-"""How fast people count for less as f gets surer: exp(-m / NEAR)."""
+"""How fast people count for less as f gets more confident: exp(-m / NEAR)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,93 +26,127 @@ class PushProblem:
     """The rows to learn from, as arrays."""
 
     Z: Floats
-    """Encoded features, for the push; ``seen`` is what lines can say of the same rows."""
+    """Encoded features, for the push; ``pieces`` is what a scorecard can say of the same rows."""
     fields: Sequence[Field]
-    seen: Seen
+    liked: tuple[Floats, ...]
+    """By field: f's mean log-odds of each piece."""
+    rules: Rules
+    pieces: tuple[Ints, ...]
+    """By field: each row's piece."""
     groups: Ints
     """Codes of the sensitive features, (rows, features); -1 where missing."""
     y: Ints
-    decided: Bools
+    f_logit: Floats
     sure: Floats
-    """m: how sure f is, 0 to 1."""
+    """m: how confident f is, in units of what one in ten exceeds."""
     weight: Floats
-    known: dict[tuple[Cells, ...], list[CellModel]] = field(default_factory=dict, repr=False)
+    known: dict[tuple[tuple[Cells, ...], Teacher], list[CellModel | FactoredModel]] = field(
+        default_factory=dict, repr=False
+    )
     """Models of the cells that were learned from these rows already."""
+
+    @property
+    def near(self) -> Floats:
+        """How much each row matters: those near the threshold most."""
+        return np.asarray(self.weight * np.exp(-self.sure / NEAR))
 
     def take(self, rows: Ints) -> "PushProblem":
         """Some of the rows."""
         arrays = {
             name: getattr(self, name)[rows]
-            for name in ("Z", "groups", "y", "decided", "sure", "weight")
+            for name in ("Z", "groups", "y", "f_logit", "sure", "weight")
         }
-        return PushProblem(fields=self.fields, seen=self.seen.take(rows), **arrays)
+        return replace(self, pieces=tuple(p[rows] for p in self.pieces), known={}, **arrays)
 
 
 @dataclass(frozen=True, eq=False)
 class Aim:
-    """What is aimed at: the worth of a decision of 1 in every cell of every feature."""
+    """What is aimed at: the worth of an approval in every cell of every feature."""
 
     cells: tuple[Cells, ...]
     alphas: tuple[Floats, ...]
+    teacher: Teacher
+    """Of the models of the cells."""
 
     @classmethod
-    def each(cls, problem: PushProblem, asked: Sequence[Sequence[Limit]]) -> list["Aim"]:
+    def each(
+        cls, problem: PushProblem, asked: Sequence[Sequence[Limit]], teacher: Teacher
+    ) -> list["Aim"]:
         """The multipliers of each of several sets of limits on these rows."""
         by_label = any(
             label is not None for limits in asked for limit in limits for label in limit.labels
         )
         cells = tuple(Cells(int(s.max(initial=0)) + 1, by_label) for s in problem.groups.T)
-        chances = [model.probabilities(problem.Z) for model in _models(problem, cells)]
-        rest = (problem.decided, 1 + problem.sure, problem.weight)
-        return [cls(cells, tuple(multipliers(chances, cells, limits, *rest))) for limits in asked]
+        models = _models(problem, cells, teacher)
+        chances = [model.probabilities(problem.Z, problem.f_logit) for model in models]
+        rest = (problem.f_logit > 0, 1 + np.minimum(problem.sure, 1.0), problem.weight)
+        return [
+            cls(cells, tuple(multipliers(chances, cells, limits, *rest)), teacher)
+            for limits in asked
+        ]
 
     def push(self, problem: PushProblem) -> Floats:
         """h(x) of the rows, learned from them."""
         total = np.zeros(len(problem.y))
-        for alpha, model in zip(self.alphas, _models(problem, self.cells), strict=True):
+        models = _models(problem, self.cells, self.teacher)
+        for alpha, model in zip(self.alphas, models, strict=True):
             if alpha.any():
-                total += model.probabilities(problem.Z) @ alpha
+                total += model.probabilities(problem.Z, problem.f_logit) @ alpha
         return total
 
 
-def _models(problem: PushProblem, cells: tuple[Cells, ...]) -> list[CellModel]:
+def _models(
+    problem: PushProblem, cells: tuple[Cells, ...], teacher: Teacher
+) -> list[CellModel | FactoredModel]:
     """P(cell | x) of every feature: the aim and the push ask for the same."""
-    if cells not in problem.known:
-        problem.known[cells] = [
-            CellModel.fit(
-                problem.Z, feature_cells.code(s, problem.y), problem.weight, feature_cells.n
-            )
-            for feature_cells, s in zip(cells, problem.groups.T, strict=True)
+    if (cells, teacher) not in problem.known:
+        problem.known[cells, teacher] = [
+            _model(problem, of_feature, s, teacher)
+            for of_feature, s in zip(cells, problem.groups.T, strict=True)
         ]
-    return problem.known[cells]
+    return problem.known[cells, teacher]
 
 
-def learn_points(problem: PushProblem, aim: Aim, options: CardOptions) -> Points:
-    """The lines and points for an aim, from these rows."""
-    push = aim.push(problem)
-    weight = problem.weight * np.exp(-problem.sure / NEAR)
-    chosen = select(problem.fields, problem.seen, push, weight, options)
-    return rounded(chosen, problem.fields, problem.seen, push, weight)
+def _model(
+    problem: PushProblem, cells: Cells, group: Ints, teacher: Teacher
+) -> CellModel | FactoredModel:
+    Z, y, weight = problem.Z, problem.y, problem.weight
+    if teacher.factored and cells.by_label and len(np.unique(y)) == 2:
+        args = (Z, problem.f_logit, group, y, weight, cells.groups)
+        return FactoredModel.fit(*args, teacher.inverse_penalty)
+    return CellModel.fit(Z, cells.code(group, y), weight, cells.n, teacher.inverse_penalty)
+
+
+def columns_for(problem: PushProblem, aim: Aim, most: int) -> list[int]:
+    """The columns of a scorecard for an aim."""
+    args = (problem.fields, problem.rules, problem.pieces, aim.push(problem), problem.near)
+    return choose_columns(*args, most)
+
+
+def scores_for(problem: PushProblem, aim: Aim, used: Sequence[int]) -> Scores:
+    """The scores of these columns for an aim, from these rows."""
+    args = (problem.fields, problem.rules, problem.pieces, aim.push(problem), problem.near)
+    return learn_scores(*args, used)
 
 
 def cross_fitted(
     problem: PushProblem,
     aim: Aim,
-    options: CardOptions,
+    used: Sequence[int],
     folds: Ints,
     done: Callable[[float], None] = lambda _: None,
-) -> Floats:
-    """Everybody's points by a card whose rows did not have the person; fold -1 is in all cards.
+) -> list[tuple[Bools, Scores]]:
+    """Of every fold its rows, and scores that were learned without them; fold -1 is in all.
 
-    ``done`` is told the share of the folds that is learned.
+    The columns are those of the whole: only how they count is learned again. ``done`` is told the
+    share of the folds that is learned.
     """
-    points, each = np.zeros(len(folds)), np.unique(folds[folds >= 0])
+    each, learned = np.unique(folds[folds >= 0]), []
     for k, fold in enumerate(each):
         done(k / len(each))
-        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        learned = learn_points(problem.take(outside), aim, options)
-        points[inside] = learned.of(problem.seen.take(inside))
-    return points
+        others = problem.take(np.flatnonzero(folds != fold))
+        learned.append((folds == fold, scores_for(others, aim, used)))
+    return learned
 
 
 def folds_of(strata: Any, n: int, seed: int) -> Ints:

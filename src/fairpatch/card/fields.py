@@ -1,4 +1,4 @@
-"""Columns as a card sees them: numbers cut into ranges, categories into categories."""
+"""Columns as a scorecard sees them: numbers and ordered categories in bins, others by category."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,24 +14,37 @@ from fairpatch.measure.values import Value
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 
-RANGES = 10
-"""Of a number, at most: where its people are, not where its values are."""
+RARE = 0.02
+"""Of the people, at least, for whom a category has points of its own."""
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A column, cut into pieces; what is missing, or not listed, is a piece of its own."""
+    """A column, cut into pieces; what is missing, rare or not listed is the piece after the last.
+
+    Attributes
+    ----------
+    column : Column
+        With what people call it.
+    edges : array or None
+        Of a number: where each bin but the first begins.
+    categories : tuple of tuples
+        Of a category: the categories of each piece.
+    in_order : bool
+        Whether the pieces have an order of their own: a number's, or one that people gave.
+    gaps : bool
+        Whether the piece after the last has points: those of a number that is missing. A category
+        that is rare or new has none.
+    reference : int
+        The commonest piece, which has 0 points.
+    """
 
     column: Column
     edges: Floats | None = None
-    """Of a number: where each range but the first begins."""
-    around: float = 0.0
-    """Of a number: a round number in its middle."""
-    spread: float = 1.0
     categories: tuple[tuple[Value, ...], ...] = ()
-    """Of a category: categories that stay together."""
+    in_order: bool = False
     gaps: bool = False
-    """Whether anybody has none: then a gap is a piece that a line may name."""
+    reference: int = 0
 
     @property
     def number(self) -> bool:
@@ -40,26 +53,21 @@ class Field:
 
     @property
     def pieces(self) -> int:
-        """Ranges or categories; the piece after the last is what is missing or not listed."""
+        """Bins, or groups of categories."""
         return len(self.categories) if self.edges is None else len(self.edges) + 1
 
-    def read(self, held: Columns) -> tuple[Ints, Floats | None]:
-        """Each row's piece, and of a number its distance from ``around`` in units of its spread.
-
-        A number of two values has pieces only: "1 and above" reads better than a slope.
-        """
+    def read(self, held: Columns) -> Ints:
+        """Each row's piece."""
         if self.edges is None:
             place = {
                 value: i for i, categories in enumerate(self.categories) for value in categories
             }
             values_seen, code = held.codes(self.column)
             of_category = np.array([place.get(value, self.pieces) for value in values_seen] or [0])
-            return np.asarray(of_category[code], np.int64), None
+            return np.asarray(of_category[code], np.int64)
         values = np.asarray(held.values(self.column), np.float64)
         gap = ~np.isfinite(values)
-        piece = np.where(gap, self.pieces, np.searchsorted(self.edges, values, side="right"))
-        away = np.where(gap, 0.0, (np.where(gap, 0.0, values) - self.around) / self.spread)
-        return np.asarray(piece, np.int64), away if len(self.edges) > 1 else None
+        return np.where(gap, self.pieces, np.searchsorted(self.edges, values, side="right"))
 
 
 def fields_of(held: Columns, columns: Sequence[Column], options: CardOptions) -> list[Field]:
@@ -67,44 +75,115 @@ def fields_of(held: Columns, columns: Sequence[Column], options: CardOptions) ->
     fields = []
     for column in columns:
         named = column.model_copy(update={"words": options.names.get(column.name)})
-        field = _number(held, named) if column.kind == "number" else _category(held, named, options)
+        if column.kind == "number":
+            field = _number(held, named, options)
+        else:
+            field = _category(held, named, options)
         if field is not None:
-            fields.append(field)
+            fields.append(_with_reference(field, held))
     return fields
 
 
-def _number(held: Columns, column: Column) -> Field | None:
+def _with_reference(field: Field, held: Columns) -> Field:
+    people = np.bincount(field.read(held), minlength=field.pieces + 1)
+    return Field(
+        field.column, field.edges, field.categories, field.in_order,
+        gaps=bool(people[-1] >= MIN_PEOPLE) and field.in_order,
+        reference=int(people[: field.pieces].argmax()),
+    )  # fmt: skip
+
+
+def _number(held: Columns, column: Column, options: CardOptions) -> Field | None:
     values = np.asarray(held.values(column), np.float64)
     known = values[np.isfinite(values)]
-    distinct = np.unique(known)
-    if len(distinct) < 2:
+    if len(np.unique(known)) < 2:
         return None
-    edges = distinct[1:]
-    if len(distinct) > RANGES:
-        inner = np.linspace(0, 1, RANGES + 1)[1:-1]
-        edges = np.unique([_round(v) for v in np.quantile(known, inner, method="higher")])
+    edges = bin_edges(known, options.max_bins)
+    return Field(column, edges, in_order=True) if len(edges) else None
+
+
+def bin_edges(values: Floats, most: int) -> Floats:
+    """Where bins begin: at numbers people use, near quantiles, with at least ten people each.
+
+    >>> bin_edges(np.arange(18.0, 79.0).repeat(20), 4).tolist()
+    [30.0, 50.0, 60.0]
+    """
+    distinct = np.unique(values)
+    if len(distinct) <= most:
+        edges = distinct[1:]
+    else:
+        shares = np.linspace(0, 1, most + 1)[1:-1]
+        near = np.quantile(values, shares, method="higher")
+        low, high = np.quantile(values, [0.1, 0.9])
+        apart = float(high - low or np.ptp(values)) / most
+        edges = np.unique([round_near(float(v), apart) for v in near])
         edges = edges[(edges > distinct[0]) & (edges <= distinct[-1])]
-    gaps = bool(len(known) < len(values))
-    spread = float(known.std()) or 1.0
-    return Field(column, edges, _round(float(np.median(known)), 2), spread, gaps=gaps)
+        if not len(edges):  # nearly everybody has one value: it, and what is above
+            edges = distinct[[int(np.searchsorted(distinct, np.median(values), "right"))]]
+    kept: list[float] = []
+    for edge in edges:
+        below = np.sum((values < edge) & (values >= (kept[-1] if kept else -np.inf)))
+        if below >= MIN_PEOPLE and np.sum(values >= edge) >= MIN_PEOPLE:
+            kept.append(float(edge))
+    return np.array(kept)
+
+
+def round_near(value: float, apart: float) -> float:
+    """The roundest number within a quarter of ``apart``, the usual distance between two edges.
+
+    >>> round_near(23170.0, 8000.0), round_near(0.3449, 0.05), round_near(37.0, 10.0)
+    (25000.0, 0.35, 35.0)
+    """
+    power = 10.0 ** floor(log10(apart))
+    for unit in (10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1):
+        near = round(value / (unit * power)) * unit * power
+        if abs(near - value) <= apart / 4:
+            return float(f"{near:.10g}")
+    return value
 
 
 def _category(held: Columns, column: Column, options: CardOptions) -> Field | None:
+    sizes = _sizes(held, column)
+    together = options.groupings.get(column.name, {})
+    words = _words(options.category_names.get(column.name, {}), together)
+    named = column.model_copy(update={"category_words": words})
+    order = options.ordered.get(column.name) or held.order(column)
+    if order:
+        pieces = _in_bins([v for v in order if sizes.get(v)], sizes, options.max_bins)
+        return Field(named, categories=pieces, in_order=True) if len(pieces) > 1 else None
+    grouped = {value for categories in together.values() for value in categories}
+    categories = [tuple(v for v in members if sizes.get(v)) for members in together.values()]
+    categories += [(value,) for value in sizes if value not in grouped and sizes[value]]
+    least = max(MIN_PEOPLE, RARE * sum(sizes.values()))
+    kept = [members for members in categories if sum(sizes[v] for v in members) >= least]
+    kept.sort(key=lambda members: (-sum(sizes[v] for v in members), str(members)))
+    if not kept or (len(kept) == 1 and len(categories) == 1):
+        return None
+    return Field(named, categories=tuple(kept))
+
+
+def _sizes(held: Columns, column: Column) -> dict[Value, int]:
+    """How many people have each category; None is that of a gap."""
     values, code = held.codes(column)
     counts = np.bincount(code % len(values), minlength=len(values))  # -1 is the last of the values
     sizes: dict[Value, int] = {}
     for value, count in zip(values, counts, strict=True):
         sizes[value] = sizes.get(value, 0) + int(count)
-    together = options.groupings.get(column.name, {})
-    grouped = {value for categories in together.values() for value in categories}
-    categories = [tuple(v for v in members if sizes.get(v)) for members in together.values()]
-    categories += [(value,) for value in sizes if value not in grouped and sizes[value]]
-    kept = [members for members in categories if sum(sizes[v] for v in members) >= MIN_PEOPLE]
-    kept.sort(key=lambda members: (-sum(sizes[v] for v in members), str(members)))
-    if not kept or (len(kept) == 1 and len(categories) == 1):
-        return None
-    words = _words(options.category_names.get(column.name, {}), together)
-    return Field(column.model_copy(update={"category_words": words}), categories=tuple(kept))
+    return sizes
+
+
+def _in_bins(
+    order: Sequence[Value], sizes: Mapping[Value, int], most: int
+) -> tuple[tuple[Value, ...], ...]:
+    """Neighbours together, in at most so many groups of about as many people."""
+    total, pieces, many = sum(sizes[v] for v in order), [[]], 0  # type: ignore[var-annotated]
+    for value in order:
+        full = many >= total * len(pieces) / most and many >= MIN_PEOPLE
+        if pieces[-1] and (full or len(order) <= most) and len(pieces) < most:
+            pieces.append([])
+        pieces[-1].append(value)
+        many += sizes[value]
+    return tuple(tuple(members) for members in pieces)
 
 
 def _words(names: Mapping[str, str], together: Mapping[str, Sequence[Any]]) -> dict[str, str]:
@@ -112,12 +191,3 @@ def _words(names: Mapping[str, str], together: Mapping[str, Sequence[Any]]) -> d
         str(category): name for name, categories in together.items() for category in categories
     }
     return {**grouped, **{str(category): name for category, name in names.items()}}
-
-
-def _round(value: float, digits: int = 3) -> float:
-    """The value to so many digits.
-
-    >>> _round(12345.6), _round(0.0123456)
-    (12300.0, 0.0123)
-    """
-    return round(value, digits - 1 - floor(log10(abs(value)))) if value else 0.0

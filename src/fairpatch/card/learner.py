@@ -1,4 +1,4 @@
-"""Card: the learner of a card of points, and its options."""
+"""Card: the learner of scorecards, and its options."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -6,11 +6,14 @@ from typing import ClassVar
 import numpy as np
 
 from fairpatch._arrays import Floats, Ints
-from fairpatch.card.candidates import aims_of, learn_cards, push_problem
-from fairpatch.card.crossfit import learn_points
+from fairpatch.card.candidates import COLUMNS, aims_of, learn_cards, push_problem
+from fairpatch.card.cells import Teacher
+from fairpatch.card.crossfit import columns_for, scores_for
 from fairpatch.card.options import CardOptions
+from fairpatch.card.points import rounded
 from fairpatch.card.previous import beside_previous
-from fairpatch.choose.learner import Learned, Relearn, Task
+from fairpatch.choose.learner import Ask, Learned, Relearn, Task
+from fairpatch.choose.pool import HUNDRED
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed
@@ -20,17 +23,28 @@ from fairpatch.patch.encoding import Encoder
 
 @dataclass(frozen=True)
 class Card(CardOptions):
-    """Learn a card of points: a few readable lines, the same every time.
+    """Learn a scorecard: a few columns in a few bins with whole points, the same every time.
+
+    A scorecard reads at most six columns, unless ``Target(max_columns=...)`` says otherwise.
 
     Parameters
     ----------
-    max_lines : int or None
-        Most lines that the card may have; None for as many as add something.
+    keep_order : {"numbers", "all"} or None
+        Points never rank two values of a column against the base model: in numbers and ordered
+        categories, in all columns, or not at all. So nobody earns points for what the base model
+        counts against people.
+    max_bins : int
+        Most bins of a number, or groups of a category.
+    points_step : int
+        Points are multiples of this.
     monotonic : dict of column to 1 or -1
         1: the points never fall as the column rises ("older never counts against"); -1: they never
-        rise.
+        rise. Goes before ``keep_order``.
     signs : dict of column to 1 or -1
-        1: no line of the column takes points away; -1: none gives any.
+        1: no attribute of the column takes points away; -1: none gives any.
+    ordered : dict of column to its categories
+        Categories that have an order (education, grades), the lowest first: only neighbours stand
+        together. Ordered categories of pandas and enumerations of polars are known already.
     names : dict of column to str
         What people call a column.
     category_names : dict of column to dict of category to str
@@ -40,39 +54,53 @@ class Card(CardOptions):
 
     Examples
     --------
-    >>> Card(max_lines=5, monotonic={"age": 1}, names={"hpw": "hours a week"}).max_lines
+    >>> Card(keep_order="all", monotonic={"age": 1}, names={"hpw": "hours a week"}).max_bins
     5
     """
 
     name: ClassVar[str] = "card"
 
     def learn(self, task: Task) -> Learned:
-        """Learn cards for a target, cross-fitted over the rows to learn from and to choose on."""
+        """Learn scorecards for a target, cross-fitted over the rows to learn and to choose on."""
         both = task.splits.both or Crossed(task.splits.learn)
         cards = learn_cards(both, task, self)
         rows = both.rows
         if both.known_to_f is not None:
             rows = rows.take(np.flatnonzero(~both.known_to_f))
         learned = Learned(
-            cards, rows, cards.ratios, cards.final, both.counts, importance=cards.importance()
-        )
+            cards, rows, cards.ratios, cards.final, both.counts,
+            importance=cards.importance(), left_out=cards.why_left_out,
+        )  # fmt: skip
         if task.previous is None or task.previous.card is None:
             return learned
         joined = beside_previous(cards, task.previous, rows, task.target.direction)
         return replace(learned, pool=joined, ratios=joined.ratios, final=joined.final)
 
-    def relearn(self, patch: Patch, rows: Rows, encoder: Encoder, target: Target | None) -> Relearn:
-        """Learn the lines and points again, at the card's own aim and confidence points."""
+    def relearn(
+        self, patch: Patch, rows: Rows, encoder: Encoder, target: Target | None,
+        ask: Ask | None = None,
+    ) -> Relearn:  # fmt: skip
+        """Learn the columns and points again, at the scorecard's own aim, worth and direction."""
         if target is None:
             raise ValueError("a card is learned for a target: review with refits=0")
-        problem = push_problem(rows, encoder, patch.decision, self)
-        each, rest = patch.effect(rows.f)
+        problem, _ = push_problem(rows, encoder, self, ask=ask)
+        settings = patch.provenance.settings
+        worth = float(settings.get("worth", 1.0))
+        teacher = Teacher(
+            float(settings.get("inverse_penalty", 0.3)), bool(settings.get("factored", False))
+        )
+        most = COLUMNS if target.max_columns is None else target.max_columns
+        side = np.where(rows.f > 0, 1.0, -1.0)
+        sure = patch.confidence(rows.f)
+        middle = 0.0 if patch.card is None else (patch.card.approve_at + patch.card.deny_at) / 2
 
         def again(drawn: Ints, _: int) -> Floats:
             some = problem.take(drawn)
-            aims = aims_of(some, target)
-            which = min(int(patch.provenance.settings.get("aim", 0)), len(aims) - 1)
-            points = learn_points(some, aims[which], self).of(problem.seen)
-            return np.asarray(each * points + rest)
+            aims = aims_of(some, target, teacher)
+            aim = aims[min(int(settings.get("aim", 0)), len(aims) - 1)]
+            scores = scores_for(some, aim, columns_for(some, aim, most))
+            card = rounded(scores, problem.fields, problem.pieces, worth, self)
+            points = card.of(problem.pieces) - middle
+            return np.asarray(1 + (side * points + sure) / HUNDRED)
 
         return again

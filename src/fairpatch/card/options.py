@@ -1,29 +1,35 @@
-"""How a card may look: how long, which way a column counts, what people call things."""
+"""How a scorecard may look: how fine, whose order it keeps, what people call things."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from fairpatch import _checks as check
 from fairpatch._hints import did_you_mean
 
 WAYS = (1, -1)
+KeepOrder = Literal["numbers", "all"]
 
 
 @dataclass(frozen=True)
 class CardOptions:
-    """How the lines of a card may look; see ``Card``, which has the same parameters."""
+    """How a scorecard may look; see ``Card``, which has the same parameters."""
 
-    max_lines: int | None = 10
+    keep_order: KeepOrder | None = "numbers"
+    max_bins: int = 5
+    points_step: int = 5
     monotonic: Mapping[str, int] = field(default_factory=dict)
     signs: Mapping[str, int] = field(default_factory=dict)
+    ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     category_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     groupings: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.max_lines is not None:
-            check.whole("max_lines", self.max_lines, 1)
+        if self.keep_order is not None:
+            check.one_of("keep_order", self.keep_order, ("numbers", "all"))
+        check.whole("max_bins", self.max_bins, 2)
+        check.whole("points_step", self.points_step, 1)
         for name in ("monotonic", "signs"):
             for column, way in getattr(self, name).items():
                 if way not in WAYS:
@@ -32,7 +38,10 @@ class CardOptions:
     @property
     def columns(self) -> set[str]:
         """Every column that a rule is about."""
-        named = (self.monotonic, self.signs, self.names, self.category_names, self.groupings)
+        named = (
+            self.monotonic, self.signs, self.ordered, self.names, self.category_names,
+            self.groupings,
+        )  # fmt: skip
         return {column for rule in named for column in rule}
 
     def check_columns(self, known: Sequence[str]) -> None:

@@ -1,124 +1,172 @@
-"""Weights as whole points, before anything is chosen or certified: what is signed was tested.
+"""Scores as whole points, before anything is chosen or certified: what is signed was tested."""
 
-A hundred points are one standard deviation of the push. Lines are rounded to tens, slopes to two
-digits; a line that is left with nothing is struck.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, log10
 
 import numpy as np
 
-from fairpatch._arrays import Floats
+from fairpatch._arrays import Floats, Ints
 from fairpatch.card.fields import Field
-from fairpatch.card.select import Chosen, Seen, Selection
+from fairpatch.card.options import CardOptions
+from fairpatch.card.scorecard import Scores
+from fairpatch.choose.pool import HUNDRED
+from fairpatch.measure.direction import Direction
+from fairpatch.patch.model import weights_of
 from fairpatch.patch.parts import (
     CategoricalWeight,
     CategoryWeight,
     Concept,
-    NumberWeight,
     Range,
     RangesWeight,
 )
 
-HUNDRED = 100.0
-TENS = 10.0
-
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Lines with whole points."""
+    """A scorecard: whole points of every piece of its columns."""
 
     fields: Sequence[Field]
-    lines: tuple[Chosen, ...]
-    points: tuple[float, ...]
-    """Of a slope: for each unit of its column."""
-    everybody: float
+    points: dict[int, Floats]
+    """By field: of each piece, the one after the last included."""
+    constant: int
+    """What everybody has, where points that give and points that take are weighed alike."""
 
-    def of(self, seen: Seen) -> Floats:
-        """The points of every row."""
-        total = np.full(seen.rows, self.everybody)
-        for line, points in zip(self.lines, self.points, strict=True):
-            unit = 1.0 if line.members else self.fields[line.field].spread
-            total += points * unit * line.of(seen)
+    def of(self, pieces: Sequence[Ints]) -> Floats:
+        """The points of every row, without the constant."""
+        total = np.zeros(len(pieces[0]) if len(pieces) else 0)
+        for j, points in self.points.items():
+            total += points[pieces[j]]
         return total
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The fewest and the most points that anybody can have."""
+        return (
+            float(sum(points.min() for points in self.points.values())),
+            float(sum(points.max() for points in self.points.values())),
+        )
+
+    @property
+    def attributes(self) -> int:
+        """How many pieces have points of their own, columns' references included."""
+        return sum(len(np.unique(points[: self.fields[j].pieces]))
+                   for j, points in self.points.items())  # fmt: skip
+
     def concepts(self) -> tuple[Concept, ...]:
-        """One concept a column, named as people call it."""
-        concepts = []
-        for j in dict.fromkeys(line.field for line in self.lines):
-            of_column = [
-                (c, p) for c, p in zip(self.lines, self.points, strict=True) if c.field == j
-            ]
-            concepts.append(_concept(self.fields[j], of_column))
-        return tuple(concepts)
+        """One concept a column, named as people call it; columns of most points first."""
+        widest = sorted(self.points, key=lambda j: (-float(np.ptp(self.points[j])), j))
+        return tuple(_concept(self.fields[j], self.points[j]) for j in widest)
 
 
 def rounded(
-    selection: Selection, fields: Sequence[Field], seen: Seen, push: Floats, weight: Floats
-) -> Points:
-    """The selection in whole points; everybody's keep the mean of the push where it was."""
-    fitted = np.full(seen.rows, selection.constant)
-    for line, value in zip(selection.lines, selection.weights, strict=True):
-        fitted += value * line.of(seen)
-    unit = (
-        HUNDRED / (float(np.sqrt(np.cov(fitted, aweights=weight))) or 1.0)
-        if len(fitted) > 1
-        else 1.0
-    )
-    lines, points = [], []
-    for line, value in zip(selection.lines, selection.weights, strict=True):
-        scaled = value * unit
-        if line.members:
-            whole = TENS * round(scaled / TENS)
-        else:  # at least five points for one standard deviation, or it says nothing
-            whole = (
-                _two_digits(scaled / fields[line.field].spread) if abs(scaled) >= TENS / 2 else 0.0
-            )
-        if whole:
-            lines.append(line)
-            points.append(float(whole))
-    bare = Points(fields, tuple(lines), tuple(points), 0.0)
-    missing = np.average(push * unit - bare.of(seen), weights=weight)
-    return Points(fields, bare.lines, bare.points, float(round(missing)))
+    scores: Scores, fields: Sequence[Field], pieces: Sequence[Ints], worth: float,
+    options: CardOptions,
+) -> Points:  # fmt: skip
+    """Scores that vary by one as points that vary by ``worth`` times a hundred."""
+    step = float(options.points_step)
+    points: dict[int, Floats] = {}
+    for j, values in scores.values.items():
+        people = np.bincount(pieces[j], minlength=len(values)).astype(float)
+        whole = np.round(worth * HUNDRED * values / step) * step
+        whole = _few(whole, people, options.max_bins, fields[j].reference)
+        if whole.any():
+            points[j] = whole + 0.0  # no minus zero
+    constant = int(step * round(worth * HUNDRED * scores.constant / step))
+    return Points(fields, points, constant)
 
 
-def _two_digits(value: float) -> float:
-    return round(value, 1 - floor(log10(abs(value)))) if value else 0.0
+def _few(points: Floats, people: Floats, most: int, reference: int) -> Floats:
+    """At most so many different numbers: the nearest two become the one that more people have.
+
+    >>> _few(np.array([0.0, 5, 30, 35]), np.array([9.0, 1, 5, 6]), 2, 0).tolist()
+    [0.0, 0.0, 35.0, 35.0]
+    """
+    points = points.copy()
+    while len(levels := np.unique(points)) > most:
+        k = int(np.diff(levels).argmin())
+        a, b = levels[k], levels[k + 1]
+        keeps_a = people[points == a].sum() >= people[points == b].sum()
+        if points[reference] in (a, b):  # the reference stays 0
+            keeps_a = bool(points[reference] == a)
+        points[points == (b if keeps_a else a)] = a if keeps_a else b
+    return points
 
 
-def _concept(field: Field, lines: list[tuple[Chosen, float]]) -> Concept:
+def _concept(field: Field, points: Floats) -> Concept:
     column = field.column
-    numbers, ranges, categories = [], [], []
-    missing = 0.0
-    for line, points in lines:
-        members = [m for m in line.members if m < field.pieces]
-        missing += points if len(members) < len(line.members) else 0.0
-        if not line.members:
-            slope = NumberWeight(
-                column=column.name, coefficient=points, missing=0.0, around=field.around
-            )
-            numbers.append(slope)
-        elif field.edges is not None and members:
-            ends = [None, *(float(e) for e in field.edges), None]
-            low, high = ends[members[0]], ends[members[-1] + 1]
-            ranges.append(Range(at_least=low, below=high, weight=points))
-        else:
-            named = [v for m in members for v in field.categories[m]]
-            missing += points if None in named else 0.0
-            categories += [
-                CategoryWeight(category=v, weight=points) for v in named if v is not None
-            ]
-    cut = [RangesWeight(column=column.name, ranges=tuple(ranges), missing=missing)]
-    by_category = [
-        CategoricalWeight(column=column.name, categories=tuple(categories), missing=missing)
+    missing = float(points[-1]) if field.gaps else 0.0
+    name = column.words or column.name
+    bare = Concept(name=name, weight=1.0, intercept=0.0)
+    if field.edges is not None:
+        ranges: list[Range] = []
+        ends = [None, *(float(e) for e in field.edges), None]
+        for k in range(field.pieces):
+            if ranges and ranges[-1].weight == points[k]:  # neighbours alike are one bin
+                ranges[-1] = ranges[-1].model_copy(update={"below": ends[k + 1]})
+            else:
+                ranges.append(Range(at_least=ends[k], below=ends[k + 1], weight=float(points[k])))
+        part = RangesWeight(column=column.name, ranges=tuple(ranges), missing=missing)
+        return bare.model_copy(update={"ranges": (part,)})
+    weights = []
+    for k, members in enumerate(field.categories):
+        if None in members:
+            missing = float(points[k])
+        shown = points[k] or field.in_order
+        weights += [
+            CategoryWeight(category=v, weight=float(points[k]))
+            for v in members
+            if v is not None and shown
+        ]
+    category = CategoricalWeight(column=column.name, categories=tuple(weights), missing=missing)
+    return bare.model_copy(update={"categories": (category,)})
+
+
+def above_zero(
+    concepts: tuple[Concept, ...], scale: Mapping[str, int], direction: Direction
+) -> tuple[tuple[Concept, ...], int]:
+    """The columns so that somebody needs points to be approved, and loses some to be denied.
+
+    "Approved at -40 points or more" is hard to read. Where the commonest values of all columns are
+    enough, a column counts from another value: all its points, and those needed, move alike.
+    """
+    up = -1 if direction == "demote_only" else 1
+    needed = scale["approve_at"] if up > 0 else -scale["deny_at"]
+    shift, moved = 0, list(concepts)
+    for i, concept in enumerate(concepts):
+        if needed + shift > 0:
+            break
+        below = sorted({-up * w for w in weights_of(concept) if up * w < 0})
+        if below:
+            enough = [b for b in below if needed + shift + b > 0]
+            by = int(enough[0] if enough else below[-1])
+            moved[i] = _moved(concept, float(up * by))
+            shift += by
+    return tuple(moved), up * shift
+
+
+def _moved(concept: Concept, by: float) -> Concept:
+    """All points of a column by so much more."""
+    ranges = [
+        part.model_copy(
+            update={
+                "ranges": tuple(
+                    r.model_copy(update={"weight": r.weight + by}) for r in part.ranges
+                ),
+                "missing": part.missing + by,
+            }
+        )
+        for part in concept.ranges
     ]
-    return Concept(
-        name=column.words or column.name,
-        weight=1.0,
-        intercept=0.0,
-        numbers=tuple(numbers),
-        ranges=tuple(cut) if field.number and not numbers else (),
-        categories=tuple(by_category) if not field.number else (),
-    )
+    categories = [
+        part.model_copy(
+            update={
+                "categories": tuple(
+                    e.model_copy(update={"weight": e.weight + by}) for e in part.categories
+                ),
+                "missing": part.missing + by,
+                "other": part.other + by,
+            }
+        )
+        for part in concept.categories
+    ]
+    return concept.model_copy(update={"ranges": tuple(ranges), "categories": tuple(categories)})

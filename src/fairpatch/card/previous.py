@@ -1,7 +1,7 @@
-"""The card in force until now as a candidate beside new ones: same lines, any points needed.
+"""The scorecard in force until now as a candidate beside new ones: same points, or same columns.
 
-A retrained f rarely needs other lines. Where the previous card serves the new f as well as a new
-one, fewer decisions differ from those so far, and a reader knows it already.
+A retrained f rarely needs other columns. Where the previous scorecard serves the new f as well as a
+new one, fewer decisions differ from those so far, and a reader knows it already.
 """
 
 from dataclasses import dataclass
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairpatch._arrays import Floats
-from fairpatch.card.candidates import CONFIDENCE_POINTS, Cards
-from fairpatch.card.points import HUNDRED
+from fairpatch.card.candidates import Cards
 from fairpatch.choose.pool import Patches
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
@@ -22,11 +21,10 @@ from fairpatch.patch.sealed import seal
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """New cards, and after them the previous one at several confidence points and directions."""
+    """New scorecards, and after them the previous one in every direction."""
 
     new: Cards
     previous: Patches
-    """Each needs a hundred points at strength 1."""
     ratios: Floats
     final: Floats
     strengths: Floats
@@ -50,44 +48,48 @@ class Joined:
         return len(self.new) + len(self.previous)
 
     def patch(self, m: int, strength: float = 1.0) -> Patch:
-        """Candidate m, which needs a hundred points over the strength."""
+        """Candidate m, with as many points needed as belong to a strength."""
         if m < len(self.new):
             return self.new.patch(m, strength)
         patch = self.previous.patch(m - len(self.new), strength)
         return seal(patch, self.about(m)) if strength else patch
+
+    def needs(self, m: int, strength: float) -> int | None:
+        """Points at which candidate m changes a decision."""
+        if m < len(self.new):
+            return self.new.needs(m, strength)
+        return self.previous.needs(m - len(self.new), strength)
 
     def about(self, m: int) -> dict[str, Any]:
         """Its settings."""
         if m < len(self.new):
             return self.new.about(m)
         patch = self.previous.patches[m - len(self.new)]
-        confidence = patch.card.confidence_points if patch.card else 0.0
-        return {
-            "learner": "previous card",
-            "confidence_points": confidence,
-            "direction": patch.direction,
-        }
+        return {"learner": "previous card", "direction": patch.direction}
+
+    def caution(self, m: int) -> float:
+        """Of new ones their own; the previous one keeps its confidence, and is as good as any."""
+        return self.new.caution(m) if m < len(self.new) else 0.0
 
     def size(self, m: int) -> int:
-        """Its lines."""
+        """Its attributes."""
         return self.new.size(m) if m < len(self.new) else self.previous.size(m - len(self.new))
 
 
 def beside_previous(new: Cards, previous: Patch, rows: Rows, direction: Direction) -> Joined:
-    """New candidates and the previous card on the same rows, on one scale of points."""
-    known = previous.card.confidence_points if previous.card else 0.0
+    """New candidates and the previous scorecard on the same rows, on one scale of points."""
     directions = DIRECTIONS if direction == "both" else (direction,)
     provenance = new.provenance.model_copy(update={"edits": previous.provenance.edits})
     same = {"strength": 1.0, "decision": new.decision, "provenance": provenance}
+    card = previous.card or CardScale(approve_at=1)
     cards = [
         previous.model_copy(
             update={
                 **same,
-                "card": CardScale(points_needed=HUNDRED, confidence_points=confidence),
+                "card": card.model_copy(update={"confidence": new.bands[one]}),
                 "direction": one,
             }
         )
-        for confidence in sorted({*CONFIDENCE_POINTS, known})
         for one in directions
     ]
     pool, ratios = Patches.of(cards, rows)

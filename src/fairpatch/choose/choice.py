@@ -16,11 +16,14 @@ from fairpatch.choose.target import Requirement, Target
 from fairpatch.floor import too_few
 from fairpatch.measure.bounds import Bound
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import METRICS, Metric
 
-MARGINS = (0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.025, 0.0)
-"""How far inside the target the ladder starts, and its steps down to the target."""
+WIDEST, CLOSEST, RUNGS = 0.25, 0.004, 24
+"""How far inside the target the ladder starts, its least step, and its rungs at most."""
+KINDEST: tuple[Direction, ...] = ("promote_only", "both", "demote_only")
+"""Of patches that serve alike: no approval is withdrawn, if that can be."""
 
 WORDS = {metric.name: metric.words for metric in METRICS}
 
@@ -44,13 +47,18 @@ class Choice:
     promoted_outcome: float | None = None
     """Share with y = 1 of those who are promoted, and of those who are left denied; None if few."""
     denied_outcome: float | None = None
+    direction: Direction = "both"
+    """Which decisions it may change."""
     churn: float | None = None
     """Share of decisions that are not as previous, where that was asked for."""
     outcome: str = "y = 1"
     """What that outcome is called."""
     expected: dict[str, dict[str, Estimate]] = field(default_factory=dict)
-    """What to expect on new people, with 95 % intervals, by feature and metric: measured on people
-    who were not learned from."""
+    """What to expect on new people, with 95 % intervals, by feature and metric."""
+    expected_from: str = ""
+    """The rows that this was measured on: those of the certificate, where there are any."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """By column: why no candidate reads it."""
 
     def __str__(self) -> str:
         reached = "; ".join(
@@ -61,11 +69,6 @@ class Choice:
         if self.bound is not None and self.bound.change_rate <= self.change_rate:
             least = self.bound.change_rate
             text += f"; the minimum for any method is {least:.1%}"
-        elif self.bound is not None:  # people who were not learned from: there it misses a little
-            text += (
-                f", fewer than the {self.bound.change_rate:.1%} that the target takes on these "
-                "rows, where it is narrowly missed"
-            )
         if self.blind is not None:
             text += (
                 f"; the estimated minimum without using the sensitive features is {self.blind:.1%}"
@@ -82,39 +85,105 @@ class Choice:
             for name, e in by_metric.items()
             if e.low is not None and e.high is not None
         ]
-        return text + (f" Expected on new people (95 %): {'; '.join(likely)}." if likely else "")
+        if likely:
+            text += f" Expected on new people (95 %, {self.expected_from}): {'; '.join(likely)}."
+        if self.left_out:
+            named = "; ".join(f"{column}, {why}" for column, why in self.left_out.items())
+            text += f" Left out of the scorecard: {named}."
+        return text
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
 
 
 def choose(frontier: Frontier, target: Target) -> list[Choice]:
-    """The preferred patches that meet the target on the selection rows: the ladder.
+    """The preferred patch, and before it the same patch at fewer points needed: the ladder.
 
-    The last one meets the target itself; each one before meets it with more room. Those are what
-    certification may have to fall back on. Raises where no patch meets the target.
+    The last one meets the target on the selection rows; each one before meets it with more room.
+    Those are what certification may have to fall back on. One candidate all along: only how far its
+    dial is turned differs. Raises where no patch meets the target.
     """
     by_feature = {feature: frontier.counts.by(feature) for feature in frontier.counts.features}
     known, blind = fewest(target, by_feature, frontier.q, frontier.f_logit > 0, frontier.weight)
     if frontier.candidates.decision.weight is not None:
         known = None  # it counts people, and not what they weigh
-    ladder: list[Choice] = []
-    rungs = [target.inside(m) if m else target for m in MARGINS]
-    settled = options(frontier.settled, rungs) if frontier.settled else [[] for _ in rungs]
-    for candidates, final in zip(options(frontier, rungs), settled, strict=True):
-        if not candidates:
-            continue
-        best = min(candidates, key=lambda c: _preference(c, target))
-        best = next((c for c in final if c.model == best.model), best)
-        if not ladder or (best.model, best.strength) != (ladder[-1].model, ladder[-1].strength):
-            ladder.append(best)
-    if not ladder:
+    (able,) = options(frontier, [target])
+    if not able:
         raise TargetNotReachedError(nearest(frontier, target), frontier, target)
-    as_used = frontier.settled or frontier
+    best = _preferred(able, frontier, target)
     return [
-        replace(c, bound=known, blind=blind, displacement=as_used.displacement(c.model, c.strength))
-        for c in ladder
+        replace(
+            c, bound=known, blind=blind, displacement=frontier.displacement(c.model, c.strength)
+        )
+        for c in _ladder(best, frontier, target)
     ]
+
+
+def _preferred(able: list[Choice], frontier: Frontier, target: Target) -> Choice:
+    """The one that costs least; of those within the noise, the kindest and then the most cautious.
+
+    What candidates cost is judged by scores that have not seen the person, where there are such.
+    """
+    judged = (
+        {c.model: c for c in options(frontier.crossed, [target])[0]} if frontier.crossed else {}
+    )
+    if any(c.model in judged for c in able):
+        able = [c for c in able if c.model in judged]
+    seen = [judged.get(c.model, c) for c in able]
+    if target.prefer is not None:
+        return min(zip(able, seen, strict=True), key=lambda c: _preference(c[1], target))[0]
+    costs = np.array([_preference(c, target)[0] for c in seen])
+    people = next(iter(frontier.dials[0].values())).people
+    # a decision that differs costs up to two: a change and an error
+    error = 2 * float(np.sqrt(max(seen[int(costs.argmin())].change_rate, 1 / people) / people))
+    near = np.flatnonzero(costs <= costs.min() + target.close_calls * error)
+    pool = frontier.candidates
+
+    def order(i: int) -> tuple[float, ...]:
+        m = able[i].model
+        return (KINDEST.index(pool.directions[m]), -pool.caution(m), float(costs[i]))
+
+    return able[min((int(i) for i in near), key=order)]
+
+
+def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
+    """The preferred choice, and before it stronger ones of the same candidate, the safest first."""
+    dials = frontier.dials[best.model]
+    first = next(iter(dials.values()))
+    requirement = target.fairness_requirements[0]
+    metric = requirement.metric
+    values = {
+        (feature, r.name): r.along(dial) for feature, dial in dials.items()
+        for r in target.requirements
+    }  # fmt: skip
+    worst = np.array([values[feature, requirement.name] for feature in dials])
+    room = worst.min(0) if metric.at_least else -worst.max(0)
+    start = int(first.at(best.strength))
+    met = _met(frontier, best.model, target)
+    most = np.inf
+    if target.max_extra_changes is not None:
+        most = float(first.change_rate[start]) + target.max_extra_changes
+    rungs, last = [best], float(room[start])
+    for k in range(start + 1, len(room)):
+        stop = first.change_rate[k] > most or room[k] > room[start] + WIDEST or len(rungs) >= RUNGS
+        if stop:
+            break
+        if met[k] and room[k] >= last + CLOSEST:
+            rungs.append(_option(frontier, best.model, k, target, values))
+            last = float(room[k])
+    return rungs[::-1]
+
+
+def _met(frontier: Frontier, m: int, target: Target) -> Bools:
+    """Along a candidate's dial: where everything that the target limits is kept."""
+    dial = next(iter(frontier.dials[m].values()))
+    met = frontier.met(m, target.requirements)
+    if target.max_displacement is not None:
+        little = frontier.moved_little(m, dial.strength, target.max_displacement)
+        met = met & (np.arange(len(met)) < little)
+    if target.max_churn is not None:
+        met = met & (dial.churn <= target.max_churn)
+    return np.asarray(met)
 
 
 def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
@@ -229,6 +298,7 @@ def _option(
         change_rate=float(first.change_rate[k]),
         accuracy=float(first.accuracy[k]),
         displacement=frontier.displacement(m, strength) if limited else np.nan,
+        direction=frontier.candidates.directions[m],
         churn=float(first.churn[k]) if first.compared else None,
         outcome=frontier.candidates.decision.good_outcome,
         promoted_outcome=None if few or not up else float(first.outcomes[0][k]),

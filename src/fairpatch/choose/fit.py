@@ -4,23 +4,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fairpatch._hints import did_you_mean
 from fairpatch._progress import tell
 from fairpatch.base import scores_of
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.learner import Learner, Task
+from fairpatch.choose.learner import Learned, Learner, Task
 from fairpatch.choose.pool import Pool
 from fairpatch.choose.struck import Struck, struck_lines
 from fairpatch.choose.suspicion import MOST as MOST_ASKED
 from fairpatch.choose.suspicion import check_points_right, looks_known
 from fairpatch.choose.target import Target
+from fairpatch.choose.wishes import Wish, wishes
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import Fresh
+from fairpatch.data.splits import Fresh, count_rows
 from fairpatch.identity.fingerprint import fingerprint_of
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
-from fairpatch.patch.decide import decide
 from fairpatch.patch.encoding import Encoder
 from fairpatch.verdict import Verdict
 
@@ -41,6 +42,8 @@ class Fitted:
     """What the target prefers on the selection rows; the choice has more room where only that
     could be certified."""
     certificate: Certificate | None = None
+    preferred_certificate: Certificate | None = None
+    """What the preferred choice itself certifies, on the same rows."""
     fresh: Fresh | None = None
     """The people who certified it: neither learned from nor chosen on."""
     people: int = 0
@@ -49,6 +52,8 @@ class Fitted:
     """How it was learned, so that it can be learned again."""
     struck: tuple[Struck, ...] = ()
     """The chosen card without one line each, for whoever thinks of striking one."""
+    wishes: tuple[Wish, ...] = ()
+    """What the choice would be with one wish more or less."""
 
     def fresh_rows(self, most: int | None = None) -> Rows:
         """The people who certified it, or at most so many of them."""
@@ -68,15 +73,25 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
     splits, target = task.splits, task.target
     check_points_right(splits.learn, task.decision)
-    frontier, encoder, rows = train_frontier(task, learner)
+    frontier, encoder, learned = train_frontier(task, learner)
     tell("choosing", 0.0)
     ladder = choose(frontier, target)
-    choice, certificate = ladder[-1], None
+    choice = preferred = ladder[-1]
+    certificate = certificate_of_preferred = None
     tell("certifying", 0.0)
     if splits.fresh is not None:
-        choice, certificate = certify_choice(ladder, frontier.candidates, target, splits.fresh)
+        rungs = certify_ladder(ladder, frontier.candidates, target, splits.fresh)
         known = looks_known(splits.fresh.sample(MOST_ASKED))
-        certificate = replace(certificate, warning=known)
+        certificate = replace(rungs.certificate, warning=known)
+        certificate_of_preferred = rungs.of_preferred
+        choice, preferred = (
+            _with_expected(c, counts, target, "certification rows")
+            for c, counts in ((rungs.choice, rungs.counts), (preferred, rungs.preferred_counts))
+        )
+    else:
+        patch = frontier.candidates.patch(choice.model, choice.strength)
+        counts = count_rows(learned.rows, patch)
+        choice = preferred = _with_expected(choice, counts, target, "selection rows")
     patch = frontier.candidates.patch(choice.model, choice.strength)
     return Fitted(
         patch=with_fingerprint(patch, splits.learn if splits.both is None else splits.both.rows),
@@ -84,41 +99,48 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         wide_encoder=task.encoder,
         target=target,
         frontier=frontier,
-        choice=_with_expected(choice, frontier, target, rows),
-        preferred=_with_expected(ladder[-1], frontier, target, rows),
+        choice=replace(choice, left_out=dict(learned.left_out)),
+        preferred=preferred,
         certificate=certificate,
+        preferred_certificate=certificate_of_preferred,
         fresh=splits.fresh,
         people=splits.people,
         learner=learner,
-        struck=struck_lines(frontier.candidates, choice, rows),
+        struck=struck_lines(frontier.candidates, choice, learned.rows),
+        wishes=wishes(replace(task, encoder=encoder), learner, frontier, choice, preferred),
     )
 
 
-def train_frontier(task: Task, learner: Learner) -> tuple[Frontier, Encoder, Rows]:
-    """All candidates at all strengths; the columns they may read; the rows they are judged on."""
-    if task.target.max_columns is not None:  # learn with all, keep the strongest, learn again
-        importance = learner.learn(task).importance
-        strongest = sorted(importance, key=lambda name: -importance[name])
-        task = replace(task, encoder=task.encoder.only(strongest[: task.target.max_columns]))
-    learned = learner.learn(task)
-    return Frontier.trace(learned, task.encoder, task.target.metrics), task.encoder, learned.rows
+def train_frontier(task: Task, learner: Learner) -> tuple[Frontier, Encoder, Learned]:
+    """All candidates at all strengths; the columns they may read; what was learned."""
+    if task.target.reads is not None:
+        task = replace(task, encoder=_only_reads(task))
+    most, learned = task.target.max_columns, learner.learn(task)
+    if most is not None and len(learned.importance) > most:  # keep the strongest, learn again
+        strongest = sorted(learned.importance, key=lambda name: -learned.importance[name])
+        task = replace(task, encoder=task.encoder.only(strongest[:most]))
+        learned = learner.learn(task)
+    return Frontier.trace(learned, task.encoder, task.target.metrics), task.encoder, learned
 
 
-def _with_expected(choice: Choice, frontier: Frontier, target: Target, rows: Rows) -> Choice:
-    """What the choice reached on people who were not learned from, with intervals."""
-    r = 1 + choice.strength * (frontier.ratios[choice.model] - 1)
-    counts = Counts.from_arrays(
-        decision=rows.f > 0,
-        new_decision=decide(rows.f, r, frontier.candidates.directions[choice.model]),
-        y=rows.y,
-        sensitive_features=rows.s.comparable(),
-        sample_weight=rows.sample_weight,
-    )
+def _only_reads(task: Task) -> Encoder:
+    known = list(dict.fromkeys(f.column.name for f in task.encoder.features))
+    for name in task.target.reads or ():
+        if name not in known:
+            raise ValueError(
+                f"reads names {name!r}, which is no column that the patch may read"
+                + did_you_mean(name, known)
+            )
+    return task.encoder.only(task.target.reads or ())
+
+
+def _with_expected(choice: Choice, counts: Counts, target: Target, rows: str) -> Choice:
+    """What the choice reaches on some people, with intervals."""
     estimates = {
         feature: {metric.name: metric.of(counts.by(feature)) for metric in target.metrics}
         for feature in counts.features
     }
-    return replace(choice, expected=estimates)
+    return replace(choice, expected=estimates, expected_from=rows)
 
 
 def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
@@ -128,9 +150,20 @@ def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     return patch.model_copy(update={"fingerprint": fingerprint})
 
 
-def certify_choice(
+@dataclass(frozen=True, eq=False)
+class Rungs:
+    """The ladder, tested: the weakest choice that is certified, and what the preferred one is."""
+
+    choice: Choice
+    certificate: Certificate
+    counts: Counts
+    of_preferred: Certificate
+    preferred_counts: Counts
+
+
+def certify_ladder(
     ladder: Sequence[Choice], candidates: Pool, target: Target, fresh: Fresh
-) -> tuple[Choice, Certificate]:
+) -> Rungs:
     """The weakest choice that is certified, and its certificate.
 
     The ladder was fixed on the selection rows, and is tested from its safest end until one fails
@@ -138,19 +171,18 @@ def certify_choice(
     the target stays below 1 - confidence. If not even the safest is certified, the one that is
     preferred on the selection rows stands, with its own verdict.
     """
-    patches = [candidates.patch(choice.model, choice.strength) for choice in ladder]
-    counts = fresh.count(patches)
+    counts = fresh.count([candidates.patch(c.model, c.strength) for c in ladder])
     certificates = [certify(table, target) for table in counts]
-    best = None
-    for choice, certificate in zip(ladder, certificates, strict=True):
+    best = -1
+    for k, certificate in enumerate(certificates):
         if certificate.verdict is not Verdict.CERTIFIED:
             break
-        best = choice, certificate
-    if best:
-        return best
-    # The sequence has failed: a further test at full level could not certify any more.
+        best = k
     last = certificates[-1]
-    if last.verdict is Verdict.CERTIFIED:
+    if best < len(ladder) - 1 and last.verdict is Verdict.CERTIFIED:
+        # the sequence has failed: a further test at full level could not certify any more
         open_ = tuple(replace(result, verdict=Verdict.INCONCLUSIVE) for result in last.results)
         last = replace(last, results=open_)
-    return ladder[-1], last
+    chosen = best if best >= 0 else len(ladder) - 1
+    certificate = last if chosen == len(ladder) - 1 else certificates[chosen]
+    return Rungs(ladder[chosen], certificate, counts[chosen], last, counts[-1])

@@ -1,4 +1,4 @@
-"""The frontier: every candidate with its dial, on rows that it was not trained on."""
+"""The frontier: every candidate with its dial, on the selection rows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -71,28 +71,34 @@ class Frontier:
     """For how many people each row stands, where the rows are a sample."""
     asked: tuple[Metric, ...] = (P_RULE,)
     """What the target limits: the metrics that candidates are compared by."""
-    settled: "Frontier | None" = None
-    """The same candidates as they will be used, where the dials are of cards that were learned
-    without the person: those say which candidate is best, these where its dial has to stand."""
+    crossed: "Frontier | None" = None
+    """The same candidates by scores that have not seen the person, where the dials are of those
+    that have: it says which candidate is best, and nothing of it is shown."""
 
     @classmethod
     def trace(
-        cls, learned: Learned, encoder: Encoder, asked: tuple[Metric, ...] = (P_RULE,)
+        cls,
+        learned: Learned,
+        encoder: Encoder,
+        asked: tuple[Metric, ...] = (P_RULE,),
+        q: dict[str, Floats] | None = None,
     ) -> "Frontier":
-        """Follow every candidate through all strengths, on rows that it was not learned from."""
+        """Follow every candidate, as it will be used, through all strengths."""
         rows, pool = learned.rows, learned.pool
         counts = learned.counts or Counts.from_arrays(
             decision=rows.f > 0, y=rows.y, sensitive_features=rows.s.comparable()
         )
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
-        q = group_probabilities(rows, encoder, learned.learned_from)
+        if q is None:
+            q = group_probabilities(rows, encoder, learned.learned_from)
 
-        def traced(ratios: Floats, settled: "Frontier | None" = None) -> "Frontier":
+        def traced(ratios: Floats, crossed: "Frontier | None" = None) -> "Frontier":
             dials = dials_of(ratios, pool.directions, rows, pool)
-            return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, settled)
+            return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed)
 
-        final = None if learned.final is None else traced(learned.final)
-        return traced(learned.ratios, final)
+        if learned.final is None:
+            return traced(learned.ratios)
+        return traced(learned.final, traced(learned.ratios))
 
     def displacement(self, m: int, strength: float) -> float:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""

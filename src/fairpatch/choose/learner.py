@@ -46,6 +46,13 @@ class Task:
         For everything that is drawn at random.
     previous : Patch or None
         The patch in force until now: decisions that differ from its own cost something.
+    ask : callable or None
+        Rows in, f's log-odds out; None where f is a column of scores and cannot be asked.
+    memory : dict
+        What a learner may keep for the same rows, for when only the wishes change.
+    cross_fit : bool
+        Whether candidates are to be compared on people whom they have not seen; not where only
+        what a wish costs is to be seen.
     """
 
     splits: Splits
@@ -54,6 +61,9 @@ class Task:
     target: Target
     seed: int = 0
     previous: Patch | None = None
+    ask: "Ask | None" = None
+    memory: dict[str, Any] = field(default_factory=dict, repr=False)
+    cross_fit: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +87,8 @@ class Learned:
         Rows to estimate P(S | x) on, where they are not ``rows``.
     importance : dict of column to float
         How much each column moves the candidates; for ``Target.max_columns``.
+    left_out : dict of column to str
+        Why candidates do not read a column, whatever it could say.
     """
 
     pool: Pool
@@ -86,8 +98,11 @@ class Learned:
     counts: Counts | None = None
     learned_from: Rows | None = None
     importance: Mapping[str, float] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
+Ask = Callable[[Any], Floats]
+"""Rows in, f's log-odds out."""
 Relearn = Callable[[Ints, int], Floats]
 """Learns from some rows with a seed, and gives the ratios of all of them."""
 
@@ -103,7 +118,10 @@ class Learner(Protocol):
         """Learn candidates for a target."""
         ...
 
-    def relearn(self, patch: Patch, rows: Rows, encoder: Encoder, target: Target | None) -> Relearn:
+    def relearn(
+        self, patch: Patch, rows: Rows, encoder: Encoder, target: Target | None,
+        ask: Ask | None = None,
+    ) -> Relearn:  # fmt: skip
         """How to learn this patch again from parts of these rows, to see who still changes."""
         ...
 
@@ -120,8 +138,8 @@ def learner_names() -> list[str]:
 def learner_of(options: Mapping[str, Any]) -> Learner:
     """The learner that options ask for, ``name`` among them; every other is one of its fields.
 
-    >>> learner_of({"name": "card", "max_lines": 5}).max_lines
-    5
+    >>> learner_of({"name": "card", "max_bins": 4}).max_bins
+    4
     """
     rest = dict(options)
     name = rest.pop("name", None)

@@ -10,8 +10,13 @@ from fairpatch._arrays import Floats
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
-from fairpatch.patch import CardScale, Patch
+from fairpatch.patch import Patch
+from fairpatch.patch.model import HALF, weights_of
 
+HUNDRED = 100.0
+"""Points needed at strength 1."""
+FARTHEST = 130
+"""Points of f's confidence, at most, where a decision may change at all."""
 STRONGEST = 3.0
 """A weak patch turned up is a patch too: up to this strength, unless its points are counted."""
 
@@ -44,8 +49,14 @@ class Pool(Protocol):
     def about(self, m: int) -> dict[str, Any]:
         """The settings that make candidate m, for people to read."""
 
+    def needs(self, m: int, strength: float) -> int | None:
+        """Of a scorecard: the points at which candidate m changes a decision."""
+
+    def caution(self, m: int) -> float:
+        """More where f's confidence counts for more; alike where a learner cannot say."""
+
     def size(self, m: int) -> int:
-        """How many concepts or lines candidate m has."""
+        """How many concepts or attributes candidate m has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +79,9 @@ class Patches:
                 alike[patch.concepts, patch.offset] = patch.points(rows.X)
         points = [alike[patch.concepts, patch.offset] for patch in whole]
         ratios = [
-            _ratio(patch, of_rows, rows.f) for patch, of_rows in zip(whole, points, strict=True)
+            dial_ratio(patch, of_rows, rows.f) for patch, of_rows in zip(whole, points, strict=True)
         ]
-        scale = whole[0].card
-        strengths = None if scale is None else whole_points(np.abs(points), scale.points_needed)
+        strengths = None if whole[0].card is None else _whole_points(np.array(ratios))
         return cls(tuple(whole), strengths), np.array(ratios)
 
     @property
@@ -100,32 +110,90 @@ class Patches:
         """What made it."""
         return dict(self.patches[m].provenance.settings)
 
+    def needs(self, m: int, strength: float) -> int | None:
+        """Points at which a scorecard changes a decision."""
+        card = at_strength(self.patches[m], strength).card if strength else self.patches[m].card
+        if card is None:
+            return None
+        return card.deny_at if self.patches[m].direction == "demote_only" else card.approve_at
+
+    def caution(self, m: int) -> float:  # noqa: ARG002 they are what they are
+        """Nothing to choose between."""
+        return 0.0
+
     def size(self, m: int) -> int:
         """Its lines, or its concepts."""
         patch = self.patches[m]
         return len(patch.concepts if patch.card is None else patch.lines)
 
 
-def _ratio(patch: Patch, points: Floats, f_logit: Floats) -> Floats:
-    """r before a card's is kept within -1 and 1: how far somebody is from a change."""
-    each, rest = patch.effect(f_logit)
-    return np.asarray(1 + each * points + rest)
+def dial_ratio(patch: Patch, points: Floats, f_logit: Floats) -> Floats:
+    """The paper's r; of a scorecard the one where a hundred points are needed from its anchor."""
+    if patch.card is None:
+        each, rest = patch.effect(f_logit)
+        return np.asarray(1 + each * points + rest)
+    side = np.where(f_logit > 0, 1.0, -1.0)
+    return np.asarray(1 + (side * (points + anchor(patch)) + patch.confidence(f_logit)) / HUNDRED)
 
 
-def whole_points(points: Floats, needed: float) -> Floats:
-    """0, and the strengths at which a card needs a whole number of points: the most first.
+def anchor(patch: Patch) -> int:
+    """What is taken off the points needed to approve, and added to those needed to deny.
 
-    >>> whole_points(np.array([2.5, 1.0]), 100.0).round(1).tolist()
-    [0.0, 25.0, 33.3, 50.0, 100.0]
+    Both ways, points to approve and to deny keep their middle. One way, it is so large that any
+    number of points may be needed.
     """
-    most = int(np.ceil(np.max(points, initial=0.0))) + 1
-    return np.append(0.0, needed / np.arange(most, 0, -1))
+    if patch.card is None:
+        return 0
+    if patch.direction == "both":
+        return -(patch.card.approve_at + patch.card.deny_at) // 2
+    weights = [weight for concept in patch.concepts for weight in weights_of(concept)]
+    reach = int(sum(abs(weight) for weight in weights)) + FARTHEST
+    return reach if patch.direction == "promote_only" else -reach
+
+
+def scale_of(needed: int, constant: int, direction: Direction) -> dict[str, int]:
+    """The points to approve and to deny, where so many are needed from a constant.
+
+    >>> scale_of(30, 10, "both"), scale_of(30, 10, "promote_only")
+    ({'approve_at': 20, 'deny_at': -40}, {'approve_at': 20, 'deny_at': -20})
+    """
+    gain, loss = needed - constant, needed + constant
+    if direction == "promote_only":
+        loss = gain
+    elif direction == "demote_only":
+        gain = loss
+    return {"approve_at": gain, "deny_at": -loss}
+
+
+def constant_of(patch: Patch) -> int:
+    """The constant of a scorecard at strength 1, where a hundred points are needed from it."""
+    if patch.card is None:
+        return 0
+    needed = needed_at(1.0)
+    if patch.direction == "demote_only":
+        return -needed - patch.card.deny_at
+    return needed - patch.card.approve_at
+
+
+def needed_at(strength: float) -> int:
+    """The whole points that belong to a strength.
+
+    >>> needed_at(100 / 29.5), needed_at(0.0)
+    (30, 100)
+    """
+    return round(HUNDRED / strength + HALF) if strength else round(HUNDRED)
+
+
+def _whole_points(ratios: Floats) -> Floats:
+    """0, and the strengths at which whole points are needed: the most first."""
+    short = (1 - ratios) * HUNDRED
+    most = int(np.ceil(np.max(short, initial=0.0))) + 1
+    return np.append(0.0, HUNDRED / (np.arange(most, 0, -1) - HALF))
 
 
 def at_strength(patch: Patch, strength: float) -> Patch:
-    """A patch turned up or down: a card then needs fewer or more points. At 0 it changes nobody."""
+    """A patch turned up or down: a scorecard then needs fewer or more points. At 0 it is off."""
     if patch.card is None or not strength:
         return patch.with_strength(strength)
-    needed = round(patch.card.points_needed / strength, 6)
-    scale = CardScale(points_needed=needed, confidence_points=patch.card.confidence_points)
-    return patch.model_copy(update={"card": scale})
+    scale = scale_of(needed_at(strength), anchor(patch), patch.direction)
+    return patch.model_copy(update={"card": patch.card.model_copy(update=scale)})

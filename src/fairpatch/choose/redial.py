@@ -2,7 +2,7 @@
 
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import choose
-from fairpatch.choose.fit import certify_choice
+from fairpatch.choose.fit import certify_ladder
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned
 from fairpatch.choose.pool import Patches
@@ -24,8 +24,9 @@ def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patc
     pool, ratios = Patches.of([patch], rows)
     encoder = Encoder.fit(rows.X, strict=False)
     frontier = Frontier.trace(Learned(pool, rows, ratios), encoder, target.metrics)
-    choice, certificate = certify_choice(choose(frontier, target), pool, target, fresh)
-    redialled = pool.patch(0, choice.strength)
+    rungs = certify_ladder(choose(frontier, target), pool, target, fresh)
+    certificate = rungs.certificate
+    redialled = pool.patch(0, rungs.choice.strength)
     if is_as_learned(redialled) or redialled.provenance.edits:
         return redialled, certificate
     noted = redialled.provenance.model_copy(update={"edits": (EDITED,)})

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fairpatch.choose.choice import Choice
 from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import dials_of
-from fairpatch.choose.pool import Pool
+from fairpatch.choose.pool import HUNDRED, Pool, constant_of
 from fairpatch.data.rows import Rows
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import edit
@@ -30,8 +32,9 @@ def struck_lines(candidates: Pool, choice: Choice, rows: Rows) -> tuple[Struck, 
     struck = []
     for line in patch.lines:
         left = edit(patch, strike=[line.name])
-        each, rest = left.effect(rows.f)
-        ratio = 1 + each * left.points(rows.X) + rest
+        side = np.where(rows.f > 0, 1.0, -1.0)
+        points = left.points(rows.X) + constant_of(patch)
+        ratio = 1 + (side * points + left.confidence(rows.f)) / HUNDRED
         (dials,) = dials_of([ratio], [patch.direction], rows, candidates)
         struck.append(Struck(choice.model, patch.direction, line.name, dials))
     return tuple(struck)

@@ -66,7 +66,14 @@ class Target:
         Mean distance of the patched from the base model's probability, at most: few changes can
         be far ones.
     max_columns : int, optional
-        Columns that the patch may use, at most: a patch of five columns is read in a minute.
+        Columns that the patch may use, at most; a scorecard uses six where this is not given.
+    reads : columns, optional
+        The only columns that the patch may read.
+    max_proxy : float, optional
+        How well the points may tell a group from the others, at most, as an AUC: 0.5 is not at
+        all. Columns that tell most are left out of a scorecard until it is kept.
+    only_between : two scores, optional
+        Close calls only: where the base model's score lies outside, no decision changes.
     direction : {"both", "promote_only", "demote_only"}
         Which decisions may change.
     confidence : float
@@ -84,6 +91,12 @@ class Target:
     safety_margin : float
         How many standard errors inside the limits the choice must lie: with 0 about half of all
         patches miss a limit by a little on new people, with 1 about one in six.
+    close_calls : float
+        Among patches that cost at most so many standard errors more than the best: the one that
+        withdraws no approval, and then the one that heeds the base model's confidence most.
+    max_extra_changes : float, optional
+        The share of decisions that may change, at most, beyond those of the preferred patch, so
+        that the target can be certified.
 
     Examples
     --------
@@ -97,6 +110,9 @@ class Target:
     """Everything that was asked for."""
     max_displacement: float | None = None
     max_columns: int | None = None
+    reads: tuple[str, ...] | None = None
+    max_proxy: float | None = None
+    only_between: tuple[float, float] | None = None
     direction: Direction = "both"
     confidence: float = 0.95
     prefer: tuple[Preference, ...] | None = None
@@ -104,6 +120,8 @@ class Target:
     max_churn: float | None = None
     price_per_churn: float = 1.0
     safety_margin: float = 0.0
+    close_calls: float = 0.5
+    max_extra_changes: float | None = None
 
     def __init__(self, **options: Any) -> None:
         for name in options:
@@ -124,6 +142,8 @@ class Target:
             check.number(requirement.name, requirement.limit, 0, requirement.metric.highest)
         _check_options(values)
         values["prefer"] = _order(values["prefer"])
+        for name in ("reads", "only_between"):
+            values[name] = None if values[name] is None else tuple(values[name])
         if values["prefer"] is not None and values["price_per_change"] != 1.0:
             raise ValueError(
                 "give prefer or price_per_change, not both: prefer is an order, no price"
@@ -185,7 +205,15 @@ class Target:
 
     def __str__(self) -> str:
         text = ", ".join(map(str, self.requirements))
-        return text if self.max_columns is None else f"{text}, at most {self.max_columns} columns"
+        if self.max_columns is not None:
+            text += f", at most {self.max_columns} columns"
+        if self.only_between is not None:
+            text += f", only scores from {self.only_between[0]:g} to {self.only_between[1]:g}"
+        return (
+            text
+            if self.max_proxy is None
+            else f"{text}, AUC for a group at most {self.max_proxy:g}"
+        )
 
     def __repr__(self) -> str:
         given = {k: v for k, v in self.get_params().items() if v != OPTIONS[k].default}
@@ -193,7 +221,11 @@ class Target:
 
 
 def _check_options(values: dict[str, Any]) -> None:
-    for name, highest in (("max_displacement", 1.0), ("max_churn", 1.0)):
+    for name, highest in (
+        ("max_displacement", 1.0),
+        ("max_churn", 1.0),
+        ("max_extra_changes", 1.0),
+    ):
         if values[name] is not None:
             check.number(name, values[name], 0, highest)
     if values["max_columns"] is not None:
@@ -202,8 +234,24 @@ def _check_options(values: dict[str, Any]) -> None:
     confidence = values["confidence"]
     if not isinstance(confidence, check.NUMBERS) or not 0.5 < confidence < 1:
         raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")
-    for name in ("price_per_change", "price_per_churn", "safety_margin"):
+    for name in ("price_per_change", "price_per_churn", "safety_margin", "close_calls"):
         check.number(name, values[name], 0)
+    if values["max_proxy"] is not None:
+        check.number("max_proxy", values["max_proxy"], 0.5, 1.0)
+    if values["reads"] is not None:
+        check.names("reads", values["reads"])
+    if values["only_between"] is not None:
+        _check_between(values["only_between"])
+
+
+def _check_between(value: Any) -> None:
+    """Two probabilities, the lower first."""
+    pair = tuple(value) if isinstance(value, list | tuple) else ()
+    numbers = all(isinstance(v, check.NUMBERS) and not isinstance(v, bool) for v in pair)
+    if len(pair) != 2 or not numbers or not 0 <= pair[0] < pair[1] <= 1:
+        raise ValueError(
+            f"only_between must be two scores, the lower first, as (0.1, 0.9); got {value!r}"
+        )
 
 
 def _order(prefer: Any) -> tuple[Preference, ...] | None:

@@ -79,7 +79,7 @@ class Config(BaseModel):
     learner: dict[str, Any] = Field(
         default={"name": "card"},
         description="a learner by its name (card, adversarial), or a mapping of its name and its "
-        "options, such as max_lines",
+        "options, such as max_bins",
     )
     seen_by_base: str | None = Field(
         None, description="column that is true for rows that the base model was trained on"

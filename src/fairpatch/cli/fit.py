@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,6 +110,7 @@ def fit(
     from fairpatch._progress import showing
     from fairpatch.choose.learner import learner_of
     from fairpatch.choose.not_reached import TargetNotReachedError
+    from fairpatch.choose.wishes import wish_table
     from fairpatch.front import FairPatch
     from fairpatch.report.verdict_section import certificate_text
     from fairpatch.verdict import Verdict
@@ -138,14 +140,22 @@ def fit(
     if not quiet:
         note(str(g.patch_))
         note(f"On the selection set: {g.choice_}")
-        if g.choice_ != g.preferred_:
+        if g.choice_.strength != g.preferred_.strength:
+            alone = g.fitted_.preferred_certificate
+            low = None if alone is None else alone.results[0].estimate.low
+            by_itself = "" if low is None else f" By itself it certifies {low:.2f}."
             note(
-                f"(A patch that changes {g.preferred_.change_rate:.1%} was preferred on the "
-                "selection set, but only this one, with a larger margin, could be certified.)"
+                f"(The same scorecard with {g.preferred_.change_rate:.1%} of decisions changed was "
+                "preferred on the selection set, but only this one, with a larger margin, could be "
+                f"certified.{by_itself})"
             )
+        note(wish_table(g.fitted_.wishes, g.choice_.outcome).text())
         note(certificate_text(review.summary.certificate))
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
-    summary = {"met": True, "certificate": verdict, "change_rate": g.choice_.change_rate}
+    costs = [asdict(wish) for wish in g.fitted_.wishes]
+    summary = {
+        "met": True, "certificate": verdict, "change_rate": g.choice_.change_rate, "wishes": costs,
+    }  # fmt: skip
     return verdict, summary
 
 

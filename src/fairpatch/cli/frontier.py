@@ -61,6 +61,6 @@ def run(
         say(f"Chosen: candidate {chosen[0]}, turned to strength {patch.strength:.3g}.")
     elif chosen and patch.card is not None:
         say(
-            f"Chosen: the card of candidate {chosen[0]}, which needs "
-            f"{patch.card.points_needed:g} points."
+            f"Chosen: the scorecard of candidate {chosen[0]}, which needs "
+            f"{patch.card.approve_at} points."
         )

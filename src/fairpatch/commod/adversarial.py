@@ -7,7 +7,7 @@ import numpy as np
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch._progress import tell
-from fairpatch.choose.learner import Learned, Relearn, Task
+from fairpatch.choose.learner import Ask, Learned, Relearn, Task
 from fairpatch.choose.target import Target
 from fairpatch.commod.candidates import Candidates, train_candidates
 from fairpatch.commod.problem import Grid, Step, Training
@@ -80,6 +80,7 @@ class Adversarial:
         rows: Rows,
         encoder: Encoder,
         target: Target | None,  # noqa: ARG002 the lambdas were chosen already
+        ask: Ask | None = None,  # noqa: ARG002 its order is not kept
     ) -> Relearn:
         """Train again with the patch's own lambdas."""
         settings = patch.provenance.settings

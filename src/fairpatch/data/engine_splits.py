@@ -30,12 +30,17 @@ from fairpatch.measure.labels import known_label, label_expr
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
-from fairpatch.patch.expressions import away_expr, favour_expr, needed_points_expr, towards_expr
+from fairpatch.patch.expressions import (
+    confidence_expr,
+    favour_expr,
+    needed_points_expr,
+    towards_expr,
+)
 from fairpatch.patch.typed import typed
 
 PRIME = 2**31 - 1
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
-AWAY = "fairpatch_away"
+CONFIDENCE = "fairpatch_confidence"
 LOST = 3
 """In place of a split: a row without a key."""
 BOTH = -1
@@ -339,7 +344,7 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
     frame = nw.from_native(table)
     schema = frame.collect_schema()
     names: dict[str, str] = {}
-    thresholds: dict[float, str] = {}
+    confidences: dict[str, str] = {}
     shared, decisions = {}, []
     for patch in patches:
         lines = "".join(c.model_dump_json() for c in patch.concepts)
@@ -347,9 +352,10 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
         name = names.setdefault(kind, f"{POINTS}_{len(names)}")
         points = needed_points_expr(typed(patch, schema), score)
         shared[name] = towards_expr(patch, score, points)
-        away = thresholds.setdefault(patch.threshold, f"{AWAY}_{len(thresholds)}")
-        shared[away] = away_expr(patch, score)
-        decisions.append(favour_expr(patch, score, nw.col(name), nw.col(away)))
+        bands = "" if patch.card is None else str(patch.card.confidence)
+        confidence = confidences.setdefault(bands, f"{CONFIDENCE}_{len(confidences)}")
+        shared[confidence] = confidence_expr(patch, score)
+        decisions.append(favour_expr(patch, score, nw.col(name), nw.col(confidence)))
     return frame.with_columns(**shared).to_native(), decisions
 
 

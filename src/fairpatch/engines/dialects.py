@@ -4,6 +4,7 @@ ClickHouse and BigQuery take a fraction for a double; in the others it is a deci
 no booleans that could be stored; MySQL and SQL Server compare texts without their case.
 """
 
+import re
 from typing import Any
 
 from fairpatch._extras import need
@@ -33,7 +34,15 @@ def in_dialect(text: str, dialect: str) -> str:
             _group_by_columns(select, exp)
             _in_bits(select, exp)
         tree = tree.transform(_collated, exp)
-    return str(tree.sql(dialect=written_as, pretty=True))
+    text = str(tree.sql(dialect=written_as, pretty=True))
+    names = [*tree.find_all(exp.Literal), *tree.find_all(exp.Identifier)]
+    return text if any("\n" in str(name.this) for name in names) else _on_one_line(text)
+
+
+def _on_one_line(text: str) -> str:
+    """WHEN and THEN on one line, and what is short in brackets: a card is read, not only run."""
+    text = re.sub(r"\(\n\s+([^\n()]{1,70})\n\s+\)", r"(\1)", text)
+    return re.sub(r"(WHEN [^\n]{1,90})\n\s+THEN (-?[\w.]{1,12})(?=\n)", r"\1 THEN \2", text)
 
 
 def _one_case(node: Any, exp: Any) -> None:

@@ -5,6 +5,7 @@ Outputs: ratio, patched score, and decision: the base model's, reversed where r 
 Everything is in double precision, so the decisions are those of numpy, to the last row.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import numpy as np
 from scipy.special import logit
 
 from fairpatch._extras import need
-from fairpatch.engines.onnx_base import base_logits, log_odds
+from fairpatch.engines.onnx_base import base_logits
+from fairpatch.engines.onnx_base import log_odds as odds_of
 from fairpatch.engines.onnx_graph import Graph, joined
 from fairpatch.files.atomic import whole_file
 from fairpatch.measure.direction import may_demote, may_promote
@@ -22,9 +24,8 @@ from fairpatch.patch.apply import DECISION, RATIO, REASON
 from fairpatch.patch.apply import SCORE as PATCHED
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import EDGE
-from fairpatch.patch.model import NUDGE
+from fairpatch.patch.model import HALF, log_odds
 from fairpatch.patch.parts import (
-    CardScale,
     CategoricalWeight,
     Column,
     Concept,
@@ -61,10 +62,13 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
     ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
     approved, denied = (graph.node(op, [p, threshold]) for op in ways)
     edges = [graph.constant([edge], scalar=True) for edge in (EDGE, 1 - EDGE)]
-    f_logit = log_odds(graph, graph.node("Clip", [p, *edges]))
+    f_logit = odds_of(graph, graph.node("Clip", [p, *edges]))
     f_logit = graph.node("Sub", [f_logit, graph.constant([float(logit(patch.threshold))])])
     more = {VALID: graph.onnx.TensorProto.BOOL}
-    return _patched(graph, patch, f_logit, approved, denied, with_reason=with_reason, more=more)
+    confidence = _confidence(graph, patch, p, lambda score: score)
+    return _patched(
+        graph, patch, f_logit, approved, denied, confidence, with_reason=with_reason, more=more
+    )
 
 
 def _check_names(patch: Patch) -> None:
@@ -90,7 +94,8 @@ def merged_graph(model: PatchedModel, X: Any, *, with_reason: bool = False) -> A
     zero = graph.constant([0.0])
     ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
     approved, denied = (graph.node(op, [f_logit, zero]) for op in ways)
-    made = _patched(graph, patch, f_logit, approved, denied, with_reason=with_reason)
+    confidence = _confidence(graph, patch, f_logit, lambda p: log_odds(p, patch.threshold))
+    made = _patched(graph, patch, f_logit, approved, denied, confidence, with_reason=with_reason)
     _check(made, model, X)
     return made
 
@@ -113,6 +118,7 @@ def _patched(
     f_logit: str,
     approved: str,
     denied: str,
+    confidence: str,
     *,
     with_reason: bool,
     more: dict[str, int] | None = None,
@@ -127,7 +133,7 @@ def _patched(
                                  graph.constant([1.0])])  # fmt: skip
         ratio = graph.node("Add", [turned, one], output=RATIO)
     else:
-        ratio = _card_ratio(graph, patch, patch.card, f_logit, approved)
+        ratio = _card_ratio(graph, patch, approved, confidence)
     _decision(graph, patch, approved, denied, ratio)
     _score(graph, patch, f_logit, approved, ratio)
     outputs = {RATIO: double, PATCHED: double, DECISION: boolean, **(more or {})}
@@ -148,10 +154,10 @@ def _reasons(graph: Graph, patch: Patch, approved: str) -> None:
     for line in reason_lines(patch):
         points = _total(graph, merge([line.part]))
         text_of_line = empty
-        for who, op, text in ((denied, "Greater", line.gives), (approved, "Less", line.takes)):
+        for who, op in ((denied, "Greater"), (approved, "Less")):
             pushed = graph.node("And", [who, graph.node(op, [points, zero])])
             pushed = graph.node("And", [changed, pushed])
-            text_of_line = graph.node("Where", [pushed, graph.text(text), text_of_line])
+            text_of_line = graph.node("Where", [pushed, graph.text(line.text), text_of_line])
         texts.append(text_of_line)
     graph.node("Concat", texts, output=REASON, axis=1)
 
@@ -168,17 +174,41 @@ def _total(graph: Graph, whole: Concept) -> str:
     return total
 
 
-def _card_ratio(graph: Graph, patch: Patch, card: CardScale, f_logit: str, approved: str) -> str:
-    """r = 1 + k (sureness m - d points), within -1 and 1 (see ``fairpatch.patch.model``)."""
-    t, k = patch.threshold, patch.strength * NUDGE / card.points_needed
+def _confidence(graph: Graph, patch: Patch, score: str, edge: Callable[[float], float]) -> str:
+    """The points of the band that a score lies in; ``edge`` gives a band's end as the score has it.
+
+    One row a person in any case.
+    """
+    points = graph.node("Mul", [score, graph.constant([0.0])])
+    for band in () if patch.card is None else patch.card.bands:
+        inside = graph.node("Equal", [score, score])
+        if band.at_least is not None:
+            low = graph.constant([edge(band.at_least)])
+            inside = graph.node("And", [inside, graph.node("GreaterOrEqual", [score, low])])
+        if band.below is not None:
+            high = graph.constant([edge(band.below)])
+            inside = graph.node("And", [inside, graph.node("Less", [score, high])])
+        points = graph.node("Where", [inside, graph.constant([band.weight]), points])
+    return points
+
+
+def _card_ratio(graph: Graph, patch: Patch, approved: str, confidence: str) -> str:
+    """r = (short - 1/2) / needed, within -1 and 1 (see ``fairpatch.patch.model``)."""
+
+    def by_side(value: Callable[[int], float]) -> str:
+        gain, loss = patch.needed
+        sides = [graph.constant([value(needed)]) for needed in (loss, gain)]
+        return graph.node("Where", [approved, *sides])
+
     points = _total(graph, merge(patch.concepts, patch.offset))
-    each = graph.node("Where", [approved, graph.constant([k]), graph.constant([-k])])
-    shift = graph.constant([float(logit(t))])
-    p = graph.node("Sigmoid", [graph.node("Add", [f_logit, shift])])
-    away = graph.node("Abs", [graph.node("Sub", [p, graph.constant([t])])])
-    sure = graph.node("Mul", [away, graph.constant([k * card.confidence_points / max(t, 1 - t)])])
-    pushed = graph.node("Add", [graph.node("Mul", [each, points]), sure])
-    ratio = graph.node("Add", [pushed, graph.constant([1.0])])
+    towards = graph.node("Mul", [points, graph.node(
+        "Where", [approved, graph.constant([1.0]), graph.constant([-1.0])])])  # fmt: skip
+    short = graph.node("Add", [graph.node("Add", [towards, confidence]),
+                               by_side(lambda needed: needed - HALF)])  # fmt: skip
+    ratio = graph.node("Div", [short, by_side(lambda needed: float(max(needed, 1)))])
+    if not patch.strength:
+        nothing = graph.node("Mul", [ratio, graph.constant([0.0])])
+        ratio = graph.node("Add", [nothing, graph.constant([1.0])])
     edges = [graph.constant([edge], scalar=True) for edge in (-1.0, 1.0)]
     return graph.node("Clip", [ratio, *edges], output=RATIO)
 

@@ -91,7 +91,7 @@ def _ingredients(patch: Patch, j: int, X: Any) -> tuple[Ingredient, ...]:
     if patch.card is None:
         each, sign = patch.strength * concept.weight, 1.0
     else:
-        each, sign = patch.strength * concept.weight / patch.card.points_needed, -1.0
+        each, sign = patch.strength / max(patch.card.approve_at, 1), -1.0
     towards = {
         **{n.column: _side(sign * each * n.coefficient) for n in concept.numbers},
         **{c.column: _pushing(c, sign * each) for c in concept.categories},

@@ -16,8 +16,8 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import merge
 from fairpatch.patch.terms import by_column
 
-CONFIDENCE_POINTS, EVERYBODY = "how sure f is", "everybody"
-"""What a card adds beside its columns."""
+CONFIDENCE = "confidence of the base model"
+"""What a card adds beside its columns: the points of the score's band."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +62,10 @@ def contributions(
     each, rest = patch.effect(f_logit)
     held = Columns.of(X)
     by_name = {k: each * v for k, v in by_column(whole, patch.columns, held).items()}
-    if patch.card is not None:  # as the card says it: slopes from their middle
-        by_name, constant = {}, patch.offset
-        for concept in patch.concepts:
-            constant += concept.weight * concept.intercept
-            for name, values in by_column(concept, patch.columns, held).items():
-                by_name[name] = by_name.get(name, 0.0) + each * concept.weight * values
-        by_name |= {EVERYBODY: each * np.full(held.rows, constant)} if constant else {}
-        by_name |= {CONFIDENCE_POINTS: rest} if patch.card.confidence_points else {}
-        return Contributions(tuple(by_name), _table(by_name, held.rows), 0.0)
+    if patch.card is not None:  # a card's points count from 0, and confidence beside them
+        return Contributions(
+            (*by_name, CONFIDENCE), _table({**by_name, CONFIDENCE: rest}, held.rows), 0.0
+        )
     others = by_name
     if reference is not None:
         there = by_column(whole, patch.columns, Columns.of(reference))

@@ -20,7 +20,6 @@ from fairpatch.data.rows import Rows
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import selection_rate
 from fairpatch.patch import Patch
-from fairpatch.patch.model import base_confidence
 from fairpatch.patch.terms import activation
 
 MOST_LINES, STEPS = 6, 4
@@ -55,7 +54,7 @@ def exact_card(patch: Patch, rows: Rows, metric: Metric, limit: float) -> ExactC
             for line in strongest
         ]
     ).T
-    denied, steps = rows.f <= 0, _steps(base_confidence(rows.f, patch.decision.bar))
+    denied, steps = rows.f <= 0, _steps(patch.confidence(rows.f))
     pattern = np.column_stack([members, steps])[denied]
     cells, where = np.unique(pattern, axis=0, return_inverse=True)
     shares, base = [], []
@@ -71,9 +70,12 @@ def exact_card(patch: Patch, rows: Rows, metric: Metric, limit: float) -> ExactC
     return ExactCard(len(strongest), *solution)
 
 
-def _steps(sure: Floats) -> Floats:
-    """How sure f is in whole steps, 0 to 3."""
-    return np.asarray(np.minimum(np.floor(sure * STEPS * 2), STEPS - 1))
+def _steps(confidence: Floats) -> Floats:
+    """How confident f is in whole steps, 0 to 3: of a hundred points of confidence each a quarter.
+
+    Where no decision may change, nobody is promoted by any card: as far as can be.
+    """
+    return np.asarray(np.minimum(np.floor(confidence * STEPS / 100), STEPS - 1))
 
 
 def _solve(

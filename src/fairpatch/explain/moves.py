@@ -81,7 +81,6 @@ class Moves:
     categories: dict[str, dict[Value, float]]
     other: dict[str, float]
     gap: dict[str, float]
-    card: bool
 
     @classmethod
     def of(cls, patch: Patch, reference: Any) -> "Moves":
@@ -110,7 +109,7 @@ class Moves:
             name = category.column
             categories[name] = {v: weights.get(v, category.other) for v in sorted(seen, key=str)}
             other[name], gap[name] = category.other, category.missing
-        return cls(numbers, categories, other, gap, patch.card is not None)
+        return cls(numbers, categories, other, gap)
 
     def smallest(self, here: dict[str, Value], ratio: float, each: float) -> tuple[Difference, ...]:
         """One column's smallest sufficient move; several where no single one will do.

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
-from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch._arrays import Bools
 from fairpatch.measure.groups import Groups
+from fairpatch.measure.telling import group_auc, mann_whitney
 from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
@@ -54,34 +54,16 @@ def proxy_risk(patch: Patch, X: Any, changed: Bools, *, sensitive_features: Any)
             ("whether the decision changes", changed),
             ("the points" if patch.card else "the ratio", patch.points(X)),
         ):
-            auc = _auc(np.asarray(score, np.float64), group)
+            auc = group_auc(np.asarray(score, np.float64), group)
             risks.append(ProxyRisk(what, feature, auc, read_by_patch=False))
         for column in held.described():
             values = held.values(column)
             if column.kind == "category":
                 auc = max(_category_auc(values, group == g) for g in range(group.max() + 1))
             else:
-                auc = _auc(np.asarray(values, np.float64), group)
+                auc = group_auc(np.asarray(values, np.float64), group)
             risks.append(ProxyRisk(column.name, feature, auc, column.name in read))
     return sorted(risks, key=lambda risk: -risk.auc)
-
-
-def _auc(score: Floats, group: Ints) -> float:
-    """The largest AUC of one group against the others, whichever way round; gaps are left out."""
-    known = (group >= 0) & ~np.isnan(score)
-    score, group = score[known], group[known]
-    best = 0.5
-    for g in range(int(group.max(initial=0)) + 1):
-        one = _mann_whitney(score, group == g)
-        best = max(best, one, 1 - one)
-    return best
-
-
-def _mann_whitney(score: Floats, inside: Bools) -> float:
-    n, m = int(inside.sum()), int((~inside).sum())
-    if not n or not m:
-        return 0.5
-    return float((rankdata(score)[inside].sum() - n * (n + 1) / 2) / (n * m))
 
 
 def _category_auc(values: Any, inside: Bools) -> float:
@@ -96,4 +78,4 @@ def _category_auc(values: Any, inside: Bools) -> float:
         people = np.bincount(code[rest], minlength=categories)
         rate = (ones + inside[rest].mean()) / (people + 1)
         score[fold == k] = rate[code[fold == k]]
-    return max(0.5, _mann_whitney(score, inside))
+    return max(0.5, mann_whitney(score, inside))

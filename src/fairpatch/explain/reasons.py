@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.explain.contributions import CONFIDENCE_POINTS, Contributions, contributions
+from fairpatch.explain.contributions import Contributions, contributions
 from fairpatch.explain.moves import Difference, Moves
 from fairpatch.measure.values import plain
 from fairpatch.patch import Patch
@@ -30,28 +30,23 @@ class Reason:
     """Column and what it adds to the ratio, those that pushed it down first; sums to r - 1."""
     keeps: tuple[Difference, ...]
     """The smallest difference found that would have kept f's decision."""
-    each: float | None = None
-    """Of a card: what one point adds to the ratio."""
+    tally: tuple[int, int, int] | None = None
+    """Of a card: the points, those that the base model's confidence is worth, and those needed."""
     lines: tuple[str, ...] = ()
     """Of a card: its lines that pushed towards the change, as ``apply`` and SQL say them."""
 
     def __str__(self) -> str:
         text = f"{self.direction}: "
-        if self.each is None:
+        if self.tally is None:
             text += f"ratio {self.ratio:.2f}"
             pushed = [f"{c} ({v:+.2f})" for c, v in self.contributions if v < 0][:3]
         else:
-            points = {c: v / self.each for c, v in self.contributions}
-            sure = -points.pop(CONFIDENCE_POINTS, 0.0)
-            price = -1 / self.each
-            text += (
-                f"{_number(sum(points.values()))} points where {_number(price + sure)} change it"
-            )
-            if sure:
-                text += f" ({_number(price)}, and {_number(sure)} for how sure f is)"
+            points, confidence, needed = self.tally
+            against = f" less {confidence} for the base model's confidence" if confidence else ""
+            text += f"{points} points{against}, {needed} needed"
             pushed = list(self.lines)
         if pushed:
-            text += f", pushed {'down ' if self.each is None else ''}by {', '.join(pushed)}"
+            text += f", pushed {'down ' if self.tally is None else ''}by {', '.join(pushed)}"
         if self.keeps:
             text += f"; f's decision would stand with {' and '.join(map(str, self.keeps))}"
         return text
@@ -88,10 +83,22 @@ def reasons(
     held = Columns.of(X)
     values = {c.name: held.values(c) for c in patch.columns}
     each = np.broadcast_to(patch.effect(f)[0], len(f))
-    lines = _lines(patch, X, f > 0)
+    lines, tallies = _lines(patch, X, f > 0), _tallies(patch, X, f)
     return [
-        _reason(int(row), known, moves, values, f, float(each[row]), lines[row]) for row in wanted
+        _reason(int(row), known, moves, values, f, float(each[row]), lines[row], tallies[row])
+        for row in wanted
     ]
+
+
+def _tallies(patch: Patch, X: Any, f: Floats) -> list[tuple[int, int, int] | None]:
+    """Everybody's points towards a change, what confidence is worth, and what is needed."""
+    if patch.card is None:
+        return [None] * len(f)
+    turned = np.where(f > 0, -1, 1) * patch.points(X)
+    gain, loss = patch.needed
+    needed = np.where(f > 0, loss, gain)
+    rows = np.stack([turned, patch.confidence(f), needed]).T.round().astype(int).tolist()
+    return [(a, b, c) for a, b, c in rows]
 
 
 def _lines(patch: Patch, X: Any, approved: Bools) -> list[tuple[str, ...]]:
@@ -100,7 +107,7 @@ def _lines(patch: Patch, X: Any, approved: Bools) -> list[tuple[str, ...]]:
     for line in reason_lines(patch) if patch.card is not None else ():
         points = activation(merge([line.part]), patch.columns, X)
         for row in np.flatnonzero(np.where(approved, points < 0, points > 0)):
-            by_row[row].append(line.takes if approved[row] else line.gives)
+            by_row[row].append(line.text)
     return [tuple(lines) for lines in by_row]
 
 
@@ -112,6 +119,7 @@ def _reason(
     f: Floats,
     each: float,
     lines: tuple[str, ...],
+    tally: tuple[int, int, int] | None,
 ) -> Reason:
     parts = sorted(zip(known.columns, known.values[row], strict=True), key=lambda c: c[1])
     ratio = float(1 + known.baseline + known.values[row].sum())
@@ -123,15 +131,6 @@ def _reason(
         known.baseline,
         tuple((name, float(value)) for name, value in parts),
         moves.smallest(here, ratio, each),
-        each if moves.card else None,
+        tally,
         lines,
     )
-
-
-def _number(value: float) -> str:
-    """A number of points: whole, or with one digit.
-
-    >>> _number(30.0), _number(34.567)
-    ('30', '34.6')
-    """
-    return f"{round(value, 1):g}"

@@ -61,7 +61,8 @@ def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 
     strata = [np.flatnonzero(rows.s.strata == v) for v in np.unique(rows.s.strata)]
     if fitted.learner is None:
         raise ValueError("a patch is learned again by its learner: review with refits=0")
-    again = fitted.learner.relearn(patch, rows, fitted.encoder, fitted.target)
+    ask = None if isinstance(model.base.estimator, str) else model.base.logits
+    again = fitted.learner.relearn(patch, rows, fitted.encoder, fitted.target, ask)
     for k in range(refits):
         random = np.random.default_rng(k)
         # by strata, so that every group stays

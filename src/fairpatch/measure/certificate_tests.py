@@ -8,8 +8,8 @@ hit and one more miss in each group, which keeps the level for few people (Agres
 anything else     one-sided limits of its interval
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 
 import numpy as np
@@ -20,6 +20,8 @@ from fairpatch.measure.estimate import Estimate
 from fairpatch.verdict import Verdict
 
 POWER = 0.8
+EXACT = 1e-6
+"""How far a limit may be from the test that it belongs to."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +44,35 @@ def two_sided(confidence: float) -> float:
 def judge_ratio(
     k: Floats, n: Floats, tau: float, estimate: Estimate, people: int, confidence: float
 ) -> Judgement:
-    """Whether the lowest of the groups' rates k / n is at least tau times the highest."""
-    if estimate.value is None:
+    """Whether the lowest of the groups' rates k / n is at least tau times the highest.
+
+    The limits beside it are those of this very test: the largest tau that it certifies, and the
+    smallest that it refutes.
+    """
+    value = estimate.value
+    if value is None:
         return Judgement(Verdict.INCONCLUSIVE, estimate, people)
     pairs = list(permutations(range(len(n)), 2))
-    z = np.array([score_test(k[i], n[i], k[j], n[j], tau) for i, j in pairs])
-    enough = -ndtri(1 - confidence)
+    enough, little = -ndtri(1 - confidence), ndtri((1 - confidence) / len(pairs))
+
+    def tested(tau: float) -> Floats:
+        return np.array([score_test(k[i], n[i], k[j], n[j], tau) for i, j in pairs])
+
+    estimate = replace(
+        estimate,
+        low=_last(lambda t: bool((tested(t) >= enough).all()), 0.0, value),
+        high=1.0 - _last(lambda t: bool((tested(1.0 - t) <= little).any()), 0.0, 1.0),
+    )
+    z = tested(tau)
     if (z >= enough).all():
         return Judgement(Verdict.CERTIFIED, estimate, people)
-    if (z <= ndtri((1 - confidence) / len(pairs))).any():
+    if (z <= little).any():
         return Judgement(Verdict.REFUTED, estimate, people)
     # z grows with the square root of the people
     needed = None
     if (z > 0).all():
         needed = int(np.ceil(people * ((enough + ndtri(POWER)) / z.min()) ** 2))
-    return Judgement(_open(estimate.value >= tau), estimate, people, needed)
+    return Judgement(_open(value >= tau), estimate, people, needed)
 
 
 def judge_gaps(
@@ -72,24 +88,37 @@ def judge_gaps(
     A sum of gaps is at most the limit exactly if every sum of differences is, one ordered pair of
     groups for each rate: many simple hypotheses, all of which have to be rejected.
     """
-    if estimate.value is None:
+    value = estimate.value
+    if value is None:
         return Judgement(Verdict.INCONCLUSIVE, estimate, people)
     rates = [(hits + 1) / (size + 2) for hits, size in zip(k, n, strict=True)]
     noise = [p * (1 - p) / (size + 2) for p, size in zip(rates, n, strict=True)]
-    z = []
+    z: list[float] = []
+    highs: list[float] = []
+    lows: list[float] = []
+    enough = -ndtri(1 - confidence)
+    little = -ndtri((1 - confidence) / np.prod([len(p) * (len(p) - 1) for p in rates]))
     for pairs in product(*(permutations(range(len(p)), 2) for p in rates)):
         apart = sum(p[i] - p[j] for p, (i, j) in zip(rates, pairs, strict=True))
         error = np.sqrt(sum(v[i] + v[j] for v, (i, j) in zip(noise, pairs, strict=True)))
         z.append(float((limit - apart) / error))
-    enough, worst = -ndtri(1 - confidence), min(z)
-    if worst >= enough and estimate.value <= limit:
+        highs.append(float(apart + enough * error))
+        lows.append(float(apart - little * error))
+    worst = min(z)
+    # the limits of this very test: the smallest that it certifies, the largest that it refutes
+    estimate = replace(
+        estimate,
+        low=float(np.clip(max(lows), 0.0, value)),
+        high=max([*highs, value]),
+    )
+    if worst >= enough and value <= limit:
         return Judgement(Verdict.CERTIFIED, estimate, people)
-    if worst <= ndtri((1 - confidence) / len(z)):
+    if worst <= -little:
         return Judgement(Verdict.REFUTED, estimate, people)
     needed = None
     if worst > 0:
         needed = int(np.ceil(people * ((enough + ndtri(POWER)) / worst) ** 2))
-    return Judgement(_open(estimate.value <= limit), estimate, people, needed)
+    return Judgement(_open(value <= limit), estimate, people, needed)
 
 
 def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: float) -> Judgement:
@@ -106,6 +135,16 @@ def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: flo
         longer = 1 + ndtri(POWER) / -ndtri(1 - confidence)
         needed = int(np.ceil(people * (longer * (estimate.high - estimate.value) / room) ** 2))
     return Judgement(_open(estimate.value <= limit), estimate, people, needed)
+
+
+def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Where something that holds from ``low`` on ceases to, up to ``high``."""
+    if not holds(low + EXACT):
+        return low
+    while high - low > EXACT:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
 
 
 def _open(kept: bool) -> Verdict:

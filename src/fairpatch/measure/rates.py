@@ -32,13 +32,22 @@ class Rate:
     """What it means that nobody is in ``among``."""
 
     def per_group(self, counts: Counts) -> tuple[Floats, Floats]:
-        """Hits k and size n of each group; with weights, n is the effective number of rows."""
+        """Hits k and size n of each group; with weights, n is the effective number of rows.
+
+        As many as would give p = k / n the variance that the weights do, which may go with the
+        hits (linearised): p (1 - p) / n = ((1 - p)^2 W2_hit + p^2 W2_miss) / W^2. Where all or
+        none are hits, it is Kish's W^2 / W2.
+        """
         weight = counts.in_cells(self.among, of="weight")
-        weight_sq = counts.in_cells(self.among, of="weight_sq")
+        squares = counts.in_cells(self.among, of="weight_sq")
+        hits_sq = counts.in_cells(self.hits & self.among, of="weight_sq")
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = counts.in_cells(self.hits & self.among, of="weight") / weight
-            n = np.where(weight > 0, weight**2 / weight_sq, 0.0)
-        return np.where(n > 0, share * n, 0.0), n
+            p = counts.in_cells(self.hits & self.among, of="weight") / weight
+            spread = (1 - p) ** 2 * hits_sq + p**2 * (squares - hits_sq)
+            inside = (p > 0) & (p < 1) & (spread > 0)
+            n = np.where(inside, p * (1 - p) * weight**2 / spread, weight**2 / squares)
+            n = np.where(weight > 0, n, 0.0)
+        return np.where(n > 0, p * n, 0.0), n
 
     @property
     def labels(self) -> Bools:

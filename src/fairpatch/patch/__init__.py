@@ -14,6 +14,7 @@ from fairpatch.patch.parts import (
     Provenance,
     Range,
     RangesWeight,
+    ScoreBand,
 )
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Provenance",
     "Range",
     "RangesWeight",
+    "ScoreBand",
     "decision_expr",
     "edit",
     "load",

@@ -13,6 +13,8 @@ from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
 from fairpatch.patch.expressions import (
     bounded_expr,
+    changed_expr,
+    confidence_expr,
     decision_expr,
     points_expr,
     reason_expr,
@@ -26,6 +28,9 @@ POINTS, RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
     "fairpatch_points", "fairpatch_ratio", "fairpatch_score", "fairpatch_decision",
     "fairpatch_changed", "fairpatch_reason",
 )  # fmt: skip
+
+
+CONFIDENCE = "fairpatch_confidence"
 
 
 def apply(
@@ -52,20 +57,38 @@ def apply(
     frame = nw.from_native(table)
     check_columns(patch, frame, score)
     patch, r = typed(patch, frame.collect_schema()), nw.col(RATIO)
+    before = nw.col(score).cast(nw.Float64) > patch.threshold
     if patch.card is None:
         frame = frame.with_columns(unbounded_expr(patch).alias(RATIO))
-    else:  # one column after the other, so that an engine works each of them out once
-        frame = frame.with_columns(points_expr(patch).alias(POINTS))
-        frame = frame.with_columns(unbounded_expr(patch, score, nw.col(POINTS)).alias(RATIO))
-        frame = frame.with_columns(bounded_expr(r).alias(RATIO))
-    more = [decision_expr(patch, score, r).alias(DECISION)]
+        more = [decision_expr(patch, score, r).alias(DECISION)]
+        if with_score:
+            more.insert(0, score_expr(patch, score, r).alias(SCORE))
+        frame = frame.with_columns(*more)
+        decided = nw.col(DECISION)
+        changed = nw.when(~decided.is_null()).then(decided != before)
+        frame = frame.with_columns(changed.alias(CHANGED))
+        return _finished(patch, frame, with_reason=with_reason)
+    # one column after the other, so that an engine works each of them out once
+    points, confidence = nw.col(POINTS), nw.col(CONFIDENCE)
+    frame = frame.with_columns(
+        points_expr(patch).alias(POINTS), confidence_expr(patch, score).alias(CONFIDENCE)
+    )
+    p = nw.col(score).cast(nw.Float64)
+    frame = frame.with_columns(
+        unbounded_expr(patch, score, points, confidence).alias(RATIO),
+        nw.when((p >= 0.0) & (p <= 1.0))
+        .then(changed_expr(patch, score, points, confidence))
+        .alias(CHANGED),
+    )
+    frame = frame.with_columns(
+        bounded_expr(r).alias(RATIO),
+        nw.when(~nw.col(CHANGED).is_null()).then(nw.col(CHANGED) != before).alias(DECISION),
+    )
     if with_score:
-        more.insert(0, score_expr(patch, score, r).alias(SCORE))
-    frame = frame.with_columns(*more)
-    before = nw.col(score).cast(nw.Float64) > patch.threshold
-    decided = nw.col(DECISION)
-    changed = nw.when(~decided.is_null()).then(decided != before)
-    frame = frame.with_columns(changed.alias(CHANGED))
+        frame = frame.with_columns(score_expr(patch, score, r).alias(SCORE))
+    rest = [name for name in frame.collect_schema().names() if name not in OWN]
+    made = [POINTS, RATIO, *([SCORE] if with_score else []), DECISION, CHANGED]
+    frame = frame.select(*(name for name in rest if name != CONFIDENCE), *made)
     return _finished(patch, frame, with_reason=with_reason)
 
 

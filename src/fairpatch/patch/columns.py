@@ -115,6 +115,17 @@ class Columns:
             return [*map(plain, categories), None], np.asarray(code, np.intp)  # -1: the last
         return factorize(self.values(column))
 
+    def order(self, column: Column) -> list[Value]:
+        """The categories in the order that the table itself gives them; none where it has none."""
+        if self.array is not None or column.name not in self.frame.columns:
+            return []
+        held = self._pandas
+        if held is not None:
+            kind = held[column.name].dtype
+            return [*map(plain, kind.categories)] if getattr(kind, "ordered", False) else []
+        dtype = self.frame[column.name].dtype
+        return list(dtype.categories) if isinstance(dtype, nw.Enum) else []
+
     @cached_property
     def _pandas(self) -> Any:
         """The frame itself where it is pandas'.

@@ -1,5 +1,6 @@
 """What differs between two patches, as weights of their ratios on raw values."""
 
+from fairpatch.patch.lines import where
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import merge
 
@@ -18,10 +19,10 @@ def _weights(patch: Patch) -> dict[str, float]:
     """A card's lines; or the ratio as one table of weights, strength and concepts multiplied in."""
     if patch.card is not None:
         return {
-            "everybody": patch.offset + sum(c.weight * c.intercept for c in patch.concepts),
             "threshold": patch.threshold,
-            "points_needed": patch.card.points_needed,
-            "how sure f is": patch.card.confidence_points,
+            "points to approve": float(patch.card.approve_at),
+            "points to deny": float(patch.card.deny_at),
+            **{f"confidence, score {where(band)}": band.weight for band in patch.card.bands},
             "strength": patch.strength,
             **{line.name: line.points for line in patch.lines},
         }

@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from fairpatch._hints import did_you_mean
-from fairpatch.patch.lines import MOST_CATEGORIES, Line, is_any_of, lines_of, words_by_weight
+from fairpatch.patch.lines import (
+    MOST_CATEGORIES,
+    OTHER,
+    Line,
+    is_any_of,
+    lines_of,
+    words_by_weight,
+)
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import CategoricalWeight, CategoryWeight, Column, Concept, Provenance
 from fairpatch.patch.words import shown
@@ -37,7 +44,7 @@ def edit(
     >>> old = RangesWeight(column="age", ranges=[Range(at_least=45, weight=-60)])
     >>> patch = Patch(columns=[Column(name="age", kind="number")],
     ...               concepts=[Concept(name="age", weight=1, intercept=0, ranges=[old])],
-    ...               card=CardScale(points_needed=30, confidence_points=0))
+    ...               card=CardScale(approve_at=30))
     >>> edited = edit(patch, points={"age 45 and above": -20})
     >>> [(line.name, line.points) for line in edited.lines], edited.provenance.edits
     ([('age 45 and above', -20.0)], ('age 45 and above: -20 instead of -60',))
@@ -86,13 +93,13 @@ def _edited(concept: Concept, columns: dict[str, Column], wanted: Mapping[str, f
             one = r.model_copy(update={"ranges": (part,), "missing": 0.0})
             line = _only(concept, columns, ranges=(one,))
             weight = part.weight if line is None else wanted.get(line.name, part.weight)
-            kept += [part.model_copy(update={"weight": weight})] if weight else []
+            kept.append(part.model_copy(update={"weight": weight}))
         missing = _gap(concept, columns[r.column], r.missing, wanted)
-        if kept or missing:
+        if missing or any(part.weight for part in kept):
             ranges.append(r.model_copy(update={"ranges": tuple(kept), "missing": missing}))
     for c in concept.categories:
         changed = _categories(c, columns[c.column], wanted)
-        if changed.categories or changed.missing or changed.other:
+        if any(e.weight for e in changed.categories) or changed.missing or changed.other:
             categories.append(changed)
     parts = {"numbers": tuple(numbers), "ranges": tuple(ranges), "categories": tuple(categories)}
     return concept.model_copy(update=parts)
@@ -113,8 +120,15 @@ def _categories(
     kept = [
         CategoryWeight(category=e.category, weight=new[e.category]) for e in category.categories
     ]
-    changes = {"categories": tuple(e for e in kept if e.weight), "missing": new.get(None, 0.0)}
+    changes = {"categories": tuple(e for e in kept if e.weight or _listed(category, e.category)),
+               "missing": new.get(None, 0.0),
+               "other": wanted.get(Line("", called, OTHER, 0.0).name, category.other)}  # fmt: skip
     return category.model_copy(update=changes)
+
+
+def _listed(category: CategoricalWeight, value: object) -> bool:
+    """Whether a category stood there with 0 points: as a reference it stays."""
+    return any(e.category == value and not e.weight for e in category.categories)
 
 
 def _gap(concept: Concept, column: Column, missing: float, wanted: Mapping[str, float]) -> float:

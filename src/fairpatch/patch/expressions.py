@@ -3,14 +3,16 @@
 A decision needs no logarithm: it is f's, reversed where r says so.
 """
 
+from collections.abc import Callable, Sequence
 from functools import reduce
-from math import log
+from itertools import pairwise
+from math import inf, log, nan
 from typing import Any
 
 import narwhals as nw
 
 from fairpatch.measure.direction import may_demote, may_promote
-from fairpatch.patch.model import NUDGE, Patch
+from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
     CategoricalWeight,
     Concept,
@@ -62,8 +64,8 @@ def ratio_expr(patch: Patch, score: str | None = None) -> nw.Expr:
 
 
 def points_expr(patch: Patch) -> nw.Expr:
-    """The weighted sum: on a card, its points."""
-    return _sum(merge(patch.concepts, patch.offset))
+    """The weighted sum: on a card, its whole points."""
+    return _sum(merge(patch.concepts, patch.offset), whole=patch.card is not None)
 
 
 def needed_points_expr(patch: Patch, score: str) -> nw.Expr:
@@ -71,22 +73,30 @@ def needed_points_expr(patch: Patch, score: str) -> nw.Expr:
     above = nw.col(score).cast(nw.Float64) > patch.threshold
     denied = ~above if patch.decision.favourable else above
     if not may_demote(patch.direction):
-        return nw.when(denied).then(points_expr(patch)).otherwise(nw.lit(0.0))
+        return nw.when(denied).then(points_expr(patch)).otherwise(nw.lit(0))
     if not may_promote(patch.direction):
-        return nw.when(~denied).then(points_expr(patch)).otherwise(nw.lit(0.0))
+        return nw.when(~denied).then(points_expr(patch)).otherwise(nw.lit(0))
     return points_expr(patch)
 
 
 def unbounded_expr(
-    patch: Patch, score: str | None = None, points: nw.Expr | None = None
+    patch: Patch,
+    score: str | None = None,
+    points: nw.Expr | None = None,
+    confidence: nw.Expr | None = None,
 ) -> nw.Expr:
-    """r before a card's is kept within -1 and 1: all that a decision needs."""
+    """r before a card's is kept within -1 and 1."""
     points = points_expr(patch) if points is None else points
     if patch.card is None:
-        return _at_price(patch, points, points)
+        return points * patch.strength + 1.0
     if score is None:
         raise ValueError("a card needs the base model's score: name its column, score")
-    return _at_price(patch, towards_expr(patch, score, points), away_expr(patch, score))
+    if not patch.strength:
+        return points * 0.0 + 1.0
+    towards = towards_expr(patch, score, points)
+    confidence = confidence_expr(patch, score) if confidence is None else confidence
+    short = _short(patch, score, towards, confidence)
+    return short / _by_side(patch, score, lambda needed: float(max(needed, 1)))
 
 
 def towards_expr(patch: Patch, score: str, points: nw.Expr) -> nw.Expr:
@@ -94,21 +104,46 @@ def towards_expr(patch: Patch, score: str, points: nw.Expr) -> nw.Expr:
     if patch.card is None:
         return points
     above = nw.col(score).cast(nw.Float64) > patch.threshold
-    up = 1.0 if patch.decision.favourable else -1.0
+    up = 1 if patch.decision.favourable else -1
     return points * nw.when(above).then(nw.lit(up)).otherwise(nw.lit(-up))
 
 
-def away_expr(patch: Patch, score: str) -> nw.Expr:
-    """How far f is from its threshold."""
-    return (_inside(score) - patch.threshold).abs()
+def confidence_expr(patch: Patch, score: str) -> nw.Expr:
+    """The points that f's confidence is worth, by the band of its score."""
+    p = nw.col(score).cast(nw.Float64)
+    return _by_range(p, [] if patch.card is None else patch.card.bands, whole=True)
 
 
-def _at_price(patch: Patch, towards: nw.Expr, away: nw.Expr) -> nw.Expr:
-    """r from what all prices and strengths share."""
-    if patch.card is None:
-        return towards * patch.strength + 1.0
-    t, k = patch.threshold, patch.strength * NUDGE / patch.card.points_needed
-    return towards * k + away * (k * patch.card.confidence_points / max(t, 1 - t)) + 1.0
+def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:
+    """Whether a card changes the decision: whole numbers, compared. Null where the score is."""
+    p, card = nw.col(score).cast(nw.Float64), patch.card
+    if card is None or not patch.strength:
+        return p < 0.0
+    good = bool(patch.decision.favourable)
+    given = (p < patch.threshold if good else p > patch.threshold) & (
+        points - confidence >= card.approve_at
+    )
+    withdrawn = (p > patch.threshold if good else p <= patch.threshold) & (
+        points + confidence <= card.deny_at
+    )
+    if not may_demote(patch.direction):
+        return given
+    return given | withdrawn if may_promote(patch.direction) else withdrawn
+
+
+def _short(patch: Patch, score: str, towards: nw.Expr, confidence: nw.Expr) -> nw.Expr:
+    """What somebody is short of a change, less half a point: below 0 where the decision changes."""
+    return towards + confidence + _by_side(patch, score, lambda needed: needed - HALF)
+
+
+def _by_side(patch: Patch, score: str, value: Callable[[int], float]) -> nw.Expr:
+    """A number that depends on the points needed, which may differ with f's decision."""
+    gain, loss = patch.needed
+    if gain == loss:
+        return nw.lit(value(gain))
+    above = nw.col(score).cast(nw.Float64) > patch.threshold
+    high, low = (loss, gain) if patch.decision.favourable else (gain, loss)
+    return nw.when(above).then(nw.lit(value(high))).otherwise(nw.lit(value(low)))
 
 
 def bounded_expr(ratio: nw.Expr) -> nw.Expr:
@@ -136,6 +171,10 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
         True or false a row; null where there is no probability.
     """
     p = nw.col(score).cast(nw.Float64)
+    if patch.card is not None and ratio is None:
+        above = p > patch.threshold
+        changed = changed_expr(patch, score, points_expr(patch), confidence_expr(patch, score))
+        return nw.when((p >= 0.0) & (p <= 1.0)).then(above != changed)
     r = unbounded_expr(patch, score) if ratio is None else ratio
     return nw.when((p >= 0.0) & (p <= 1.0)).then(_decided(patch, p, r))
 
@@ -159,13 +198,17 @@ def _decided(patch: Patch, p: nw.Expr, r: nw.Expr) -> nw.Expr:
     return decided
 
 
-def favour_expr(patch: Patch, score: str, towards: nw.Expr, away: nw.Expr) -> nw.Expr:
+def favour_expr(patch: Patch, score: str, towards: nw.Expr, confidence: nw.Expr) -> nw.Expr:
     """Whether the patched decision is the favourable one, for a score that is a probability.
 
-    ``towards`` and ``away`` are columns, which patches that differ in price and strength share.
+    ``towards`` and ``confidence`` are columns, which cards that differ in the points needed share.
     """
     p = nw.col(score).cast(nw.Float64)
-    decided = _decided(patch, p, _at_price(patch, towards, away))
+    if patch.card is None or not patch.strength:
+        r = towards * patch.strength + 1.0
+    else:
+        r = _short(patch, score, towards, confidence)
+    decided = _decided(patch, p, r)
     return decided if patch.decision.favourable else ~decided
 
 
@@ -224,10 +267,9 @@ def reason_expr(patch: Patch, approved: nw.Expr) -> nw.Expr:
 
 def _text_expr(line: ReasonLine, approved: nw.Expr) -> nw.Expr:
     """What is said of a line: nothing where it did not push. No null, which some engines spread."""
-    points = _sum(merge([line.part]))
-    takes = nw.when(approved & (points < 0.0)).then(nw.lit(BETWEEN + line.takes))
-    gives = nw.when(~approved & (points > 0.0)).then(nw.lit(BETWEEN + line.gives))
-    return takes.otherwise(gives.otherwise(nw.lit("")))
+    points = _sum(merge([line.part]), whole=True)
+    pushed = (approved & (points < 0)) | (~approved & (points > 0))
+    return nw.when(pushed).then(nw.lit(BETWEEN + line.text)).otherwise(nw.lit(""))
 
 
 def _inside(score: str) -> nw.Expr:
@@ -236,13 +278,22 @@ def _inside(score: str) -> nw.Expr:
     return _first([(p < EDGE, EDGE), (p > 1 - EDGE, 1 - EDGE)], p)
 
 
-def _sum(concept: Concept) -> nw.Expr:
+def _sum(concept: Concept, *, whole: bool = False) -> nw.Expr:
+    """The intercept and all terms; as whole numbers where all of them are."""
     parts = [
-        *map(_number, concept.numbers),
-        *map(_ranges, concept.ranges),
-        *map(_category, concept.categories),
+        *(_gap(n) if whole else _number(n) for n in concept.numbers),
+        *(_ranges(r, whole=whole) for r in concept.ranges),
+        *(_category(c, whole=whole) for c in concept.categories),
     ]
-    return reduce(lambda a, b: a + b, parts, nw.lit(concept.intercept))
+    if whole and parts:
+        return reduce(lambda a, b: a + b, parts)
+    return reduce(lambda a, b: a + b, parts, nw.lit(0 if whole else concept.intercept))
+
+
+def _gap(part: NumberWeight) -> nw.Expr:
+    """Of a number that only counts where it is missing."""
+    x = nw.col(part.column).cast(nw.Float64)
+    return _first([(x.is_null() | ~_known(x), part.missing)], nw.lit(0), whole=True)
 
 
 def _number(part: NumberWeight) -> nw.Expr:
@@ -261,21 +312,38 @@ def _known(x: nw.Expr) -> nw.Expr:
     return x.abs() <= LARGEST
 
 
-def _ranges(part: RangesWeight) -> nw.Expr:
+def _ranges(part: RangesWeight, *, whole: bool = False) -> nw.Expr:
     x = nw.col(part.column).cast(nw.Float64)
-    lies = [(_lies(x, r), r.weight) for r in part.ranges]
-    return _first([(x.is_null() | ~_known(x), part.missing), *lies], nw.lit(0.0))
+    gap = [(x.is_null() | ~_known(x), part.missing)]
+    return _by_range(x, part.ranges, gap, whole=whole)
 
 
-def _lies(x: nw.Expr, r: Range) -> nw.Expr:
-    above = None if r.at_least is None else x >= r.at_least
-    below = None if r.below is None else x < r.below
-    if above is None or below is None:
-        return next((side for side in (above, below) if side is not None), x <= LARGEST)
-    return above & below
+def _by_range(
+    x: nw.Expr,
+    ranges: Sequence[Range],
+    first: list[tuple[nw.Expr, float]] | None = None,
+    *,
+    whole: bool = False,
+) -> nw.Expr:
+    """The weight of the range that x lies in, from the lowest on: one comparison each.
+
+    Between two ranges, and beyond them, the weight is 0; neighbours alike are asked about once.
+    """
+    steps: list[tuple[float, float]] = []  # up to where, and the weight below
+    end = -inf
+    for r in sorted(ranges, key=lambda r: -inf if r.at_least is None else r.at_least):
+        low = -inf if r.at_least is None else r.at_least
+        steps += [(low, 0.0)] if low > end else []
+        end = inf if r.below is None else r.below
+        steps.append((end, r.weight))
+    steps += [(inf, 0.0)] if end < inf else []
+    kept = [s for s, after in pairwise([*steps, (inf, nan)]) if s[1] != after[1]]
+    cases = [(x < upto, weight) for upto, weight in kept[:-1]]
+    last = kept[-1][1] if kept else 0.0
+    return _first([*(first or []), *cases], _lit(last, whole), whole=whole)
 
 
-def _category(part: CategoricalWeight) -> nw.Expr:
+def _category(part: CategoricalWeight, *, whole: bool = False) -> nw.Expr:
     x = nw.col(part.column)
     none, categories = x.is_null(), [entry.category for entry in part.categories]
     if categories and all(isinstance(category, str) for category in categories):
@@ -286,21 +354,27 @@ def _category(part: CategoricalWeight) -> nw.Expr:
     if len(part.categories) > MANY:  # looked up: nobody could compare so many one after the other
         weights = [entry.weight for entry in part.categories]
         weight = x.replace_strict(categories, weights, default=part.other, return_dtype=nw.Float64)
-        return _first(gap, weight)
+        return _first(gap, weight, whole=whole)
     cases = [  # one after the other: engines are slow with "or"
         (x == entry.category, entry.weight)
         for entry in part.categories
         if entry.weight != part.other or entry.category == ""
     ]
-    return _first([*cases, *gap], nw.lit(part.other))
+    return _first([*cases, *gap], _lit(part.other, whole), whole=whole)
 
 
-def _first(cases: list[tuple[nw.Expr, float]], otherwise: nw.Expr) -> nw.Expr:
+def _lit(value: float, whole: bool) -> nw.Expr:
+    return nw.lit(int(value) if whole else value)
+
+
+def _first(
+    cases: list[tuple[nw.Expr, float]], otherwise: nw.Expr, *, whole: bool = False
+) -> nw.Expr:
     """The number of the first case that holds: one CASE, and not one inside the other."""
     if not cases:
         return otherwise
     (condition, value), *others = cases
-    case = nw.when(condition).then(nw.lit(value))
+    case = nw.when(condition).then(_lit(value, whole))
     for condition, value in others:
-        case = case.when(condition).then(nw.lit(value))
+        case = case.when(condition).then(_lit(value, whole))
     return case.otherwise(otherwise)

@@ -11,7 +11,6 @@ from fairpatch.patch.parts import (
     Column,
     Concept,
     NumberWeight,
-    Range,
     RangesWeight,
 )
 
@@ -47,7 +46,8 @@ def lines_of(concept: Concept, columns: dict[str, Column]) -> list[Line]:
     for part in concept.ranges:
         for r in part.ranges:
             alone = RangesWeight(column=part.column, ranges=(r,))
-            lines.append(_line(concept, columns[part.column], _range(r), r.weight, ranges=(alone,)))
+            line = _line(concept, columns[part.column], where(r), r.weight, ranges=(alone,))
+            lines += [line] if r.weight else []  # the reference gives nothing: nobody strikes it
         lines += _missing(concept, columns[part.column], part.missing)
     for category in concept.categories:
         lines += [*_categories(concept, category, columns[category.column])]
@@ -97,6 +97,7 @@ def _categories(concept: Concept, category: CategoricalWeight, column: Column) -
                 missing=weight if None in members else 0.0,
             )
             lines.append(_line(concept, column, is_any_of(named), weight, categories=(alone,)))
+    lines = [line for line in lines if line.points]
     if not category.other:
         return lines
     listed = tuple(e.model_copy(update={"weight": 0.0}) for e in category.categories)
@@ -133,12 +134,23 @@ def is_any_of(words: list[str]) -> str:
     return "is " + (f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0])
 
 
-def _range(r: Range) -> str:
+def where(r: Any) -> str:
+    """What is said of a range, or of a band of scores.
+
+    >>> from fairpatch.patch.parts import Range
+    >>> where(Range(at_least=18, below=25, weight=0)), where(Range(below=1e6, weight=0))
+    ('18 to below 25', 'below 1,000,000')
+    """
     if r.at_least is None:
-        return "any number" if r.below is None else f"below {r.below:g}"
+        return "any number" if r.below is None else f"below {_tidy(r.below)}"
     if r.below is None:
-        return f"{r.at_least:g} and above"
-    return f"from {r.at_least:g} to below {r.below:g}"
+        return f"{_tidy(r.at_least)} and above"
+    return f"{_tidy(r.at_least)} to below {_tidy(r.below)}"
+
+
+def _tidy(value: float) -> str:
+    """A number as people write it: no exponents for what a table may hold."""
+    return f"{value:,.12g}" if 1e-4 <= abs(value) < 1e12 or not value else f"{value:g}"
 
 
 def _called(column: Column) -> str:

@@ -4,11 +4,18 @@
     points(x) = offset + sum_j weight_j c_j(x)
     g_logit   = r(x) * f_logit                                    the patched score
 
-The ratio r is one of two. The paper's reads x alone; a card (METHOD section 12) also knows on which
-side of its threshold f is (d = 1 where f denies, -1 where it approves) and how sure (m, 0 to 1):
+The ratio r is one of two. The paper's reads x alone; a scorecard also knows on which side of its
+threshold f is, and how confident: c, whole points by the band that the score lies in. With what
+somebody is short of a change,
 
-    r(x) = 1 + strength * points(x)
-    r(x) = 1 + strength * (sureness * m(x) - d(x) * points(x)) / price,   kept within -1 and 1
+    short(x) = approve_at - points(x) + c      where f denies
+               points(x) - deny_at + c         where f approves
+
+    r(x) = 1 + strength * points(x)                                     the paper's
+    r(x) = (short(x) - 1/2) / max(points needed, 1),  within -1 and 1    a scorecard's
+
+All of it whole numbers, so r is never 0 and every engine decides alike; the scorecard is on
+(strength 1) or off (strength 0).
 
 A decision changes exactly where r < 0, or r = 0 and f approves; at f_logit = 0 nothing changes. To
 approve is the favourable decision: of a model that predicts harm it is decision 0, and f_logit is
@@ -21,16 +28,18 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
+from fairpatch.base import AT_THRESHOLD, CLIP
 from fairpatch.decision import Decision
-from fairpatch.measure.direction import Direction, untouched
+from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
 from fairpatch.patch.decide import decide
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.lines import Line, lines_of
 from fairpatch.patch.parts import (
+    MOST_POINTS,
     CardScale,
     Column,
     Concept,
@@ -43,8 +52,8 @@ from fairpatch.patch.parts import (
 from fairpatch.patch.terms import activation
 from fairpatch.patch.words import tables
 
-NUDGE = 1 + 1e-9
-"""A person whose points are exactly the price changes: in every engine, however it rounds."""
+HALF = 0.5
+"""Whole points: who is short of nothing changes, who is short of one point does not."""
 
 
 class Patch(Part):
@@ -68,13 +77,13 @@ class Patch(Part):
     """
 
     format: Literal["fairpatch.patch"] = "fairpatch.patch"
-    version: Literal[4] = 4
+    version: Literal[1] = 1
     columns: tuple[Column, ...]
     concepts: tuple[Concept, ...]
     card: CardScale | None = None
-    """Price and sureness, where the patch is a card of points."""
+    """How many points change a decision, where the patch is a scorecard."""
     offset: Number = 0.0
-    """What everybody has to begin with."""
+    """What everybody has to begin with; of a scorecard nothing."""
     strength: Annotated[Number, Field(ge=0.0)] = 1.0
     decision: Decision = Decision()
     """What f decides, for which the patch was learned."""
@@ -100,6 +109,27 @@ class Patch(Part):
     def threshold(self) -> float:
         """Decision 1 is a score above this."""
         return self.decision.threshold
+
+    @model_validator(mode="after")
+    def _a_scorecard_has_whole_points(self) -> Self:
+        if self.card is None:
+            return self
+        if self.strength not in (0.0, 1.0):
+            raise ValueError(
+                f"a scorecard is on (strength 1) or off (0); got {self.strength:g}. Fewer points "
+                "needed make it stronger: card.approve_at"
+            )
+        for concept in self.concepts:
+            if concept.numbers and any(n.coefficient for n in concept.numbers):
+                raise ValueError(f"a scorecard has bins and no slopes; {concept.name!r} has one")
+            if concept.intercept or concept.weight != 1.0:
+                raise ValueError(f"{concept.name!r} of a scorecard must weigh 1, and nothing else")
+            for weight in weights_of(concept):
+                if weight != round(weight) or abs(weight) > MOST_POINTS:
+                    raise ValueError(f"points of a scorecard are whole numbers; got {weight:g}")
+        if self.offset:
+            raise ValueError("what everybody has belongs in the points needed: offset must be 0")
+        return self
 
     @model_validator(mode="after")
     def _columns_are_declared(self) -> Self:
@@ -158,27 +188,61 @@ class Patch(Part):
     def ratio(self, X: Any, f_logit: Any = None) -> Floats:
         """r(x) of every row of a frame or array; a card needs f's log-odds for it."""
         each, rest = self.effect(f_logit)
-        ratio = np.asarray(each * self.points(X) + rest + 1.0)
+        ratio = np.asarray(each * self.points(X) + (rest + 1.0))
         return ratio if self.card is None else np.clip(ratio, -1.0, 1.0)
 
     def effect(self, f_logit: Any = None) -> tuple[Any, Any]:
         """What one point adds to r, and what f's sureness adds to it: r - 1 = each points + rest.
 
-        >>> scale = CardScale(points_needed=10, confidence_points=100)
-        >>> card = Patch(columns=[], concepts=[], card=scale)
+        >>> card = Patch(columns=[], concepts=[], card=CardScale(approve_at=10))
         >>> each, rest = card.effect([-1.0, 1.0])
         >>> each.round(2), rest.round(2)
-        (array([-0.1,  0.1]), array([4.62, 4.62]))
+        (array([-0.1,  0.1]), array([-0.05, -0.05]))
         """
         if self.card is None:
             return self.strength, 0.0
         if f_logit is None:
             raise ValueError("a card needs the base model's score: give its log-odds, f_logit")
         f = np.asarray(f_logit, np.float64)
-        k = self.strength * NUDGE / self.card.points_needed
-        return np.where(f > 0, k, -k), k * self.card.confidence_points * base_confidence(
-            f, self.decision.bar
+        gain, loss = self.needed
+        needed = np.where(f > 0, loss, gain)
+        unit = self.strength / np.maximum(needed, 1)
+        short = needed + self.confidence(f) - HALF
+        return np.where(f > 0, unit, -unit), unit * short - self.strength
+
+    @property
+    def needed(self) -> tuple[int, int]:
+        """Points needed to approve, and below zero to deny; one way, they are the same."""
+        if self.card is None:
+            return 0, 0
+        gain, loss = self.card.approve_at, -self.card.deny_at
+        return (
+            gain if may_promote(self.direction) else loss,
+            loss if may_demote(self.direction) else gain,
         )
+
+    def confidence(self, f_logit: Any) -> Floats:
+        """The points that f's confidence is worth: those of the band that each score lies in.
+
+        Bands are compared as log-odds, by the function that made f_logit: a score that is an edge
+        lies in the same band here and in every engine.
+        """
+        f = np.asarray(f_logit, np.float64)
+        points = np.zeros(len(f))
+        for band in () if self.card is None else self.card.bands:
+            points[self._at_least(f, band.at_least) & ~self._at_least(f, band.below, end=True)] = (
+                band.weight
+            )
+        return points
+
+    def _at_least(self, f: Floats, score: float | None, *, end: bool = False) -> Bools:
+        """Whether f's score is at least this one; an end that is open has nobody beyond it."""
+        if score is None:
+            return np.full(len(f), not end)
+        edge = log_odds(score, self.threshold)
+        if self.decision.favourable:
+            return np.asarray(f >= edge)
+        return np.where(f == AT_THRESHOLD, 0.0, -f) >= edge
 
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the threshold; r = 1 where the direction says so."""
@@ -191,7 +255,20 @@ class Patch(Part):
         return decide(f, self.ratio(X, f), self.direction)
 
 
-def base_confidence(f_logit: Floats, bar: float) -> Floats:
-    """m: how far f's probability is from its threshold, 0 there and 1 where it is farthest."""
-    p = expit(f_logit + logit(bar))
-    return np.asarray(np.abs(p - bar) / max(bar, 1 - bar))
+def log_odds(score: float, threshold: float) -> float:
+    """A score's log-odds relative to the threshold, as ``fairpatch.base`` works them out."""
+    if score == threshold:
+        return 0.0
+    with np.errstate(divide="ignore"):
+        return float(np.clip(logit(np.float64(score)), -CLIP, CLIP) - float(logit(threshold)))
+
+
+def weights_of(concept: Concept) -> list[float]:
+    """Every number of points that a concept of a scorecard can give."""
+    return [
+        *(n.missing for n in concept.numbers),
+        *(r.weight for part in concept.ranges for r in part.ranges),
+        *(part.missing for part in concept.ranges),
+        *(e.weight for part in concept.categories for e in part.categories),
+        *(w for part in concept.categories for w in (part.missing, part.other)),
+    ]

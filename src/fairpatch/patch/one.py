@@ -11,9 +11,15 @@ from typing import Any
 
 from fairpatch.measure.values import plain
 from fairpatch.patch.decide import changes
-from fairpatch.patch.expressions import EDGE
-from fairpatch.patch.model import NUDGE, Patch
-from fairpatch.patch.parts import CategoricalWeight, Concept, NumberWeight, RangesWeight, merge
+from fairpatch.patch.model import HALF, Patch
+from fairpatch.patch.parts import (
+    CategoricalWeight,
+    Concept,
+    NumberWeight,
+    Range,
+    RangesWeight,
+    merge,
+)
 from fairpatch.patch.terms import LARGEST, SMALLEST
 from fairpatch.patch.words import BETWEEN, reason_lines
 
@@ -47,6 +53,7 @@ class OnePerson:
     def __init__(self, patch: Patch) -> None:
         self.patch = patch
         self._points = _sum(merge(patch.concepts, patch.offset))
+        self._bands = _ends(patch.card.bands if patch.card else [])
         self._positions = [(c.name, c.position) for c in patch.columns]
         self._lines = reason_lines(patch) if patch.card is not None else []
         self._parts = [_sum(merge([line.part])) for line in self._lines]
@@ -84,12 +91,14 @@ class OnePerson:
         patch = self.patch
         if patch.card is None:
             return points * patch.strength + 1.0
-        t, k = patch.threshold, patch.strength * NUDGE / patch.card.points_needed
-        near = EDGE if p < EDGE else 1 - EDGE if p > 1 - EDGE else p
-        each = k if (p > t) == (patch.decision.favourable == 1) else -k
-        return (
-            points * each + abs(near - t) * (k * patch.card.confidence_points / max(t, 1 - t)) + 1.0
-        )
+        if not patch.strength:
+            return 1.0
+        approved = (p > patch.threshold) == (patch.decision.favourable == 1)
+        gain, loss = patch.needed
+        needed = loss if approved else gain
+        confidence = next((w for low, high, w in self._bands if low <= p < high), 0.0)
+        short = needed + confidence + (points if approved else -points)
+        return (short - HALF) / max(needed, 1)
 
     def _reason(self, row: Row, *, approved: bool) -> str | None:
         """As ``expressions.reason_expr``."""
@@ -100,10 +109,8 @@ class OnePerson:
         text = ""
         for line, part in zip(self._lines, self._parts, strict=True):
             points = part(row)
-            if approved and points < 0.0:
-                text += BETWEEN + line.takes
-            elif not approved and points > 0.0:
-                text += BETWEEN + line.gives
+            if (points < 0.0) if approved else (points > 0.0):
+                text += BETWEEN + line.text
         return text[len(BETWEEN) :]
 
 
@@ -150,12 +157,17 @@ def _number(part: NumberWeight) -> Term:
     return term
 
 
+def _ends(ranges: Sequence[Range]) -> list[tuple[float, float, float]]:
+    """From where, to before where, and the weight there."""
+    return [
+        (-inf if r.at_least is None else r.at_least, inf if r.below is None else r.below, r.weight)
+        for r in ranges
+    ]
+
+
 def _ranges(part: RangesWeight) -> Term:
     name, missing = part.column, part.missing
-    ranges = [
-        (-inf if r.at_least is None else r.at_least, inf if r.below is None else r.below, r.weight)
-        for r in part.ranges
-    ]
+    ranges = _ends(part.ranges)
 
     def term(row: Row) -> float:
         x = _float(name, row[name])

@@ -15,10 +15,15 @@ from pydantic import (
     StrictInt,
     StrictStr,
     field_validator,
+    model_validator,
 )
 
 HEAVIEST, LIGHTEST = 1e15, 1e-30
 """Sizes of a weight: beyond them its sums and products are no numbers in some engine."""
+MOST_POINTS = 1_000_000
+"""Of a line, a band or a decision: far more than any card has."""
+NEVER = 1_000_000_000
+"""Points that nobody has: the confidence of a band where no decision changes."""
 
 
 def _sensible(value: float) -> float:
@@ -112,6 +117,17 @@ class Range(Part):
     weight: Number
 
 
+def check_apart(ranges: Iterable[Any], what: str) -> None:
+    """Refuse ranges of which one is empty, or two overlap."""
+    ends = sorted(
+        (-inf if r.at_least is None else r.at_least, inf if r.below is None else r.below)
+        for r in ranges
+    )
+    empty = any(low >= high for low, high in ends)
+    if empty or any(high > above for (_, high), (above, _) in pairwise(ends)):
+        raise ValueError(f"{what} must not be empty nor overlap")
+
+
 class RangesWeight(Part):
     """A number's part in a concept by where it lies: its range's weight, 0 outside of all.
 
@@ -127,28 +143,64 @@ class RangesWeight(Part):
     @classmethod
     def _apart(cls, value: tuple[Range, ...]) -> tuple[Range, ...]:
         """No number lies in two ranges: else its weight would be a matter of opinion."""
-        ends = sorted(
-            (-inf if r.at_least is None else r.at_least, inf if r.below is None else r.below)
-            for r in value
-        )
-        empty = any(low >= high for low, high in ends)
-        if empty or any(high > above for (_, high), (above, _) in pairwise(ends)):
-            raise ValueError("the ranges must not be empty nor overlap")
+        check_apart(value, "the ranges")
         return value
 
 
-class CardScale(Part):
-    """What makes of a patch a card of points: when the points are enough to change a decision.
+class ScoreBand(Part):
+    """Scores from ``at_least`` on, below ``below``: the points that f's confidence is worth there.
 
-    A denied person is approved where the points reach price + sureness * m, an approved one denied
-    where they are at most -(price + sureness * m); m is f's distance from its threshold, 0 to 1.
+    ``points`` of None: no decision changes in this band, whatever the points.
 
-    >>> CardScale(points_needed=30, confidence_points=100)
-    CardScale(points_needed=30.0, confidence_points=100.0)
+    >>> ScoreBand(below=0.1, points=None).at_least is None
+    True
     """
 
-    points_needed: Annotated[Number, Field(gt=0.0)]
-    confidence_points: Annotated[Number, Field(ge=0.0)]
+    at_least: Number | None = None
+    below: Number | None = None
+    points: Annotated[int, Field(strict=True, ge=0, le=MOST_POINTS)] | None = 0
+
+
+class CardScale(Part):
+    """What makes of a patch a scorecard: how many points change a decision.
+
+    A denied person is approved where points - confidence >= ``approve_at``, an approved one denied
+    where points + confidence <= ``deny_at``; confidence is that of the score's band.
+
+    >>> CardScale(approve_at=30)
+    CardScale(approve_at=30, deny_at=-30, confidence=())
+    """
+
+    approve_at: Annotated[int, Field(strict=True, ge=-MOST_POINTS, le=MOST_POINTS)]
+    deny_at: Annotated[int, Field(strict=True, ge=-MOST_POINTS, le=MOST_POINTS)] = None  # type: ignore[assignment]
+    """As far below 0 as ``approve_at`` is above, where it is not given."""
+    confidence: tuple[ScoreBand, ...] = ()
+    """Scores that are in no band have 0."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _alike_both_ways(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("deny_at") is None and "approve_at" in data:
+            given = data["approve_at"]
+            return {**data, "deny_at": -given if isinstance(given, int) else given}
+        return data
+
+    @field_validator("confidence")
+    @classmethod
+    def _apart(cls, value: tuple[ScoreBand, ...]) -> tuple[ScoreBand, ...]:
+        check_apart(value, "the bands of the score")
+        return value
+
+    @property
+    def bands(self) -> list[Range]:
+        """Confidence as ranges of the score, whose weights every engine adds alike."""
+        return [
+            Range.model_construct(
+                at_least=b.at_least, below=b.below,
+                weight=float(NEVER if b.points is None else b.points),
+            )
+            for b in self.confidence
+        ]  # fmt: skip
 
 
 class Concept(Part):

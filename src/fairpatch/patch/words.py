@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from textwrap import wrap
 from typing import Protocol
 
 from fairpatch._table import Table
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote
-from fairpatch.patch.lines import Line
-from fairpatch.patch.parts import CardScale, Concept
+from fairpatch.patch.lines import Line, is_any_of, where, words_by_weight
+from fairpatch.patch.parts import CardScale, Column, Concept, Range, ScoreBand
 
 WIDTH = 38
 """Of a line's words, before they go on below."""
@@ -20,6 +21,7 @@ BETWEEN = "; "
 class Readable(Protocol):
     """What is read of a patch."""
 
+    columns: tuple[Column, ...]
     concepts: tuple[Concept, ...]
     card: CardScale | None
     offset: float
@@ -49,10 +51,9 @@ def ordered_lines(patch: Readable) -> list[Line]:
 
 @dataclass(frozen=True)
 class ReasonLine:
-    """A line of the card as a reason: what is said where it gives points, and where it takes."""
+    """A line of the card as a reason, in words or by its code."""
 
-    gives: str
-    takes: str
+    text: str
     part: Concept
     """The line alone: its points."""
 
@@ -61,32 +62,86 @@ def reason_lines(patch: Readable) -> list[ReasonLine]:
     """The lines as reasons, in the card's order; a code takes the place of words."""
     reasons = []
     for line in ordered_lines(patch):
-        gives = takes = f"{line.name} ({shown(line.points)})"
-        if line.slope:  # "age below 40" says more than "-2 for each 1 above 40"
-            around = line.part.numbers[0].around
-            ends = [f"{line.column} {side} {around:g}" for side in ("above", "below")]
-            gives, takes = ends if line.points > 0 else ends[::-1]
-        code = patch.reason_codes.get(line.name)
-        reasons.append(ReasonLine(code or gives, code or takes, line.part))
+        words = f"{line.name} ({shown(line.points)})"
+        reasons.append(ReasonLine(patch.reason_codes.get(line.name) or words, line.part))
     return reasons
 
 
 def _card(patch: Readable) -> Table:
+    """Every attribute of every column, those of 0 points too; then f's confidence, by its score."""
+    by_column = attributes_by_column(patch)
     rows: list[list[str]] = []
-    lines = ordered_lines(patch)
-    alone = {c.name: all(x.column == c.name for x in lines if x.concept == c.name)
-             for c in patch.concepts}  # fmt: skip
-    for line in lines:
-        words = line.name if alone[line.concept] else f"{line.concept}: {line.name}"
-        first, *more = wrap(words, WIDTH, break_long_words=False) or [""]
-        rows.append([first, shown(line.points)])
-        rows += [[f"  {rest}", ""] for rest in more]
-    constant = patch.offset + sum(c.weight * c.intercept for c in patch.concepts)
-    if constant:
-        rows.append(["everybody", shown(constant)])
-    n = len(lines)
-    title = f"A card of {n} line{'s' if n != 1 else ''}"
+    for name, listed in by_column.items():
+        rows.append([name, ""])
+        for words, points in listed:
+            first, *more = wrap(words, WIDTH, break_long_words=False) or [""]
+            rows.append([f"  {first}", shown(points)])
+            rows += [[f"    {rest}", ""] for rest in more]
+    bands = band_rows(patch)
+    if bands:
+        rows.append(["confidence of the base model", ""])
+        rows += [[f"  score {words}", points] for words, points in bands]
+    columns, many = len(by_column), sum(map(len, by_column.values()))
+    title = f"A scorecard of {_many(columns, 'column')}, {_many(many, 'attribute')}"
     return Table(title, ["if", "points"], rows, sentences(patch))
+
+
+def attributes_by_column(patch: Readable) -> dict[str, list[tuple[str, float]]]:
+    """By what people call a column: its attributes and their points, as the card prints them."""
+    return {
+        column.words or column.name: attributes(concept, column)
+        for concept in patch.concepts
+        for column in patch.columns
+        if column.name in concept.columns
+    }
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n} {what}{'s' if n != 1 else ''}"
+
+
+def attributes(concept: Concept, column: Column) -> list[tuple[str, float]]:
+    """What a column of the card may say of a person, and the points for it; 0 ones too."""
+    listed: list[tuple[str, float]] = []
+    for part in concept.ranges:
+        if part.column == column.name:
+            listed += [(where(r), r.weight) for r in sorted(part.ranges, key=_from)]
+            listed += [("missing", part.missing)] if part.missing else []
+    for number in concept.numbers:
+        if number.column == column.name:
+            listed.append(("missing", number.missing))
+    for category in concept.categories:
+        if category.column == column.name:
+            grouped = words_by_weight(category, column).items()
+            for points, words in sorted(grouped, key=lambda pair: -pair[0]):
+                listed.append((is_any_of([*words]).removeprefix("is "), points))
+            listed.append(("anything else", category.other))
+    return listed
+
+
+def _from(r: Range) -> float:
+    return -inf if r.at_least is None else r.at_least
+
+
+def band_rows(patch: Readable) -> list[tuple[str, str]]:
+    """Bands of the score and what they are worth, those nearest to the threshold first."""
+    if patch.card is None:
+        return []
+    t, favourable = patch.decision.threshold, bool(patch.decision.favourable)
+    rows = []
+    for band in patch.card.confidence:
+        denied = (_middle(band) < t) == favourable
+        if not (may_promote if denied else may_demote)(patch.direction):
+            continue
+        points = "never changed" if band.points is None else shown(float(band.points))
+        points = points.replace("+", "-") if denied else points
+        rows.append((abs(_middle(band) - t), denied, where(band), points))
+    return [(words, points) for _, _, words, points in sorted(rows, key=lambda r: (not r[1], r[0]))]
+
+
+def _middle(band: ScoreBand) -> float:
+    low = 0.0 if band.at_least is None else band.at_least
+    return (low + (1.0 if band.below is None else band.below)) / 2
 
 
 def sentences(patch: Readable) -> list[str]:
@@ -95,30 +150,17 @@ def sentences(patch: Readable) -> list[str]:
         return ["A decision changes where r is below 0."]
     if not patch.strength:
         return ["The card is switched off: no decision changes."]
-    needed = patch.card.points_needed / patch.strength
     yes, no = patch.decision.sides
-    more = _confidence(patch)
-    texts = [f"Nobody who is {no} becomes {yes}.", f"Nobody who is {yes} becomes {no}."]
+    texts = [f"No {no} person becomes {yes}.", f"No {yes} person becomes {no}."]
     if may_promote(patch.direction):
-        texts[0] = f"{_a(no)} person is {yes} at {needed:g} points or more{more}."
+        texts[0] = f"{_a(no)} person is {yes} at {_points(patch.card.approve_at)} or more."
     if may_demote(patch.direction):
-        minus = more.replace("plus", "minus")
-        texts[1] = f"{_a(yes)} person is {no} at {-needed:g} points or fewer{minus}."
+        texts[1] = f"{_a(yes)} person is {no} at {_points(patch.card.deny_at)} or fewer."
     return texts
 
 
-def _confidence(patch: Readable) -> str:
-    """What the base model's confidence adds to the points needed, at a few scores."""
-    most = 0.0 if patch.card is None else patch.card.confidence_points
-    if not most:
-        return ", whatever the score"
-    t = patch.decision.threshold
-    far = 0.0 if t >= 0.5 else 1.0  # where the score is farthest from the threshold
-    worth = most * abs((t + far) / 2 - t) / max(t, 1 - t)
-    return (
-        f", plus confidence points: 0 at a score of {t:g}, {worth:.3g} at {(t + far) / 2:g}, "
-        f"{most:g} at {far:g}"
-    )
+def _points(n: int) -> str:
+    return f"{n} point{'s' if abs(n) != 1 else ''}"
 
 
 def _a(word: str) -> str:

@@ -9,7 +9,7 @@ from fairpatch.patch import Patch, edit
 from fairpatch.patch.lines import Line
 from fairpatch.patch.sealed import is_as_learned
 from fairpatch.patch.terms import activation
-from fairpatch.patch.words import sentences, shown
+from fairpatch.patch.words import attributes_by_column, band_rows, sentences, shown
 from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.figures import Count, Figure, Shown
 
@@ -34,8 +34,6 @@ class CardLine(Shown):
     """The column that it reads."""
     who: str
     """Whom it is about: the line's name, by which it is struck."""
-    text: str
-    """The same in full: a slope takes on one side what it gives on the other."""
     points: float
     """Points that they get."""
     shown: str
@@ -54,15 +52,37 @@ class CardLine(Shown):
     """What was asked for first would then be this, for the feature that is worst off."""
 
 
+class Attribute(Shown):
+    """What may be true of a person, and the points for it."""
+
+    value: str
+    """What is true."""
+    shown: str
+    """The points, as the card prints them."""
+
+
+class CardColumn(Shown):
+    """A column of the scorecard."""
+
+    column: str
+    """What people call it."""
+    attributes: list[Attribute]
+    """Its bins, or its categories."""
+
+
 class CardSection(Shown):
     """The card."""
 
-    points_needed: float | None
-    """Points at which a decision changes where the base model is not sure; null if turned off."""
-    confidence_points: float
-    """Points more where the base model is surest."""
-    everybody: float
-    """Points that everybody has."""
+    approve_at: int
+    """Points, less those for the base model's confidence, at which a denied person is approved."""
+    deny_at: int
+    """Points, plus those for the base model's confidence, at which an approved person is denied."""
+    switched_on: bool
+    """Whether any decision changes."""
+    columns: list[CardColumn]
+    """All attributes, column by column, those of 0 points too."""
+    confidence: list[Attribute]
+    """What the base model's confidence is worth, by its score."""
     lines: list[CardLine]
     """Strongest first."""
     sentences: list[str]
@@ -76,16 +96,23 @@ class CardSection(Shown):
 def card_section(
     patch: Patch, rows: Rows, after: Bools, metric: Metric, beside: Beside
 ) -> CardSection:
-    """Lines by their points; everybody's points; price and sureness; who edited it."""
+    """Lines by their points; the whole scorecard; points needed; who edited it."""
     card = patch.card
     if card is None:
         raise ValueError("the patch is no card")
-    everybody = patch.offset + sum(c.weight * c.intercept for c in patch.concepts)
     strongest = sorted(patch.lines, key=lambda line: -abs(line.points))
     return CardSection(
-        points_needed=card.points_needed / patch.strength if patch.strength else None,
-        confidence_points=card.confidence_points,
-        everybody=everybody,
+        approve_at=card.approve_at,
+        deny_at=card.deny_at,
+        switched_on=bool(patch.strength),
+        columns=[
+            CardColumn(
+                column=name,
+                attributes=[Attribute(value=words, shown=shown(points)) for words, points in each],
+            )
+            for name, each in attributes_by_column(patch).items()
+        ],
+        confidence=[Attribute(value=words, shown=points) for words, points in band_rows(patch)],
         lines=[_line(patch, line, rows, after, metric, beside) for line in strongest],
         sentences=sentences(patch),
         as_learned=is_as_learned(patch) and not patch.provenance.edits,
@@ -105,7 +132,6 @@ def _line(
         concept=line.concept,
         column=columns[0].name,
         who=line.name,
-        text=_text(line),
         points=line.points,
         shown=shown(line.points),
         people=beside.tens.count(gets.sum()),
@@ -118,10 +144,3 @@ def _line(
         changes_without=beside.rest(np.sum(without != before)),
         fairness_without=beside.compared(metric, decided(rows, without), near=True),
     )
-
-
-def _text(line: Line) -> str:
-    """A line as a reader takes it."""
-    if not line.slope:
-        return line.name
-    return f"{line.name} ({shown(-line.points)} for as much below)"

@@ -59,9 +59,7 @@ def case_section(patch: Patch, rows: Rows, after: Bools, beside: Beside) -> list
         towards = sign if patch.card else -1.0  # the paper's ratio falls where it changes
         strongest = (towards * pushes).argmax(0)
         for k, part in enumerate(parts):
-            name = part.name
-            if lines:
-                name = lines[k].gives if sign > 0 else lines[k].takes
+            name = lines[k].text if lines else part.name
             here = np.flatnonzero(moved & (strongest == k))
             if len(here) >= 2 * MIN_PEOPLE:
                 cases.append((len(here), _case(patch, rows, here, name, direction, beside)))

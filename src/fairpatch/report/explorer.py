@@ -4,8 +4,9 @@ Measured on the people whom candidates were chosen on, never on those who certif
 chooses, and what was chosen must be certified on others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Point(Shown):
 
     candidate: int
     """Its number."""
-    points_needed: float | None
+    points_needed: int | None
     """Points at which a decision changes, of a card."""
     strength: float
     """How far the dial is turned."""
@@ -156,18 +157,19 @@ def explorer_section(
         direction = frontier.candidates.directions[m]
         dials = _only(by_feature, large)
         stops = _stops(dials, metric, card=is_card)
-        points += [_point(dials, k, m, direction, *groups) for k in stops]
+        needs = partial(frontier.candidates.needs, m)
+        points += [_point(dials, k, m, direction, *groups, needs) for k in stops]
         if chosen is not None and chosen[0] == m:
             k = int(dials[0].at(chosen[1]))
-            points.append(_point(dials, k, m, direction, *groups, chosen=True))
+            points.append(_point(dials, k, m, direction, *groups, needs, chosen=True))
     for each in struck:
         dials = _only(each.dials, large)
-        about = (each.candidate, each.direction, *groups)
+        needs = partial(frontier.candidates.needs, each.candidate)
+        about = (each.candidate, each.direction, *groups, needs)
         points += [
             _point(dials, k, *about, struck=each.line) for k in _stops(dials, metric, card=True)
         ]
-    before = _point(_only(frontier.dials[0], large), 0, -1, "both", *groups)
-    points = points if is_card else [p.model_copy(update={"points_needed": None}) for p in points]
+    before = _point(_only(frontier.dials[0], large), 0, -1, "both", *groups, lambda _: None)
     some = _limits(metric, BOUNDS)
     limits = sorted({*_limits(metric, LIMITS), requirement.limit})
     return Explorer(
@@ -245,6 +247,7 @@ def _point(
     direction: Direction,
     metric: Metric,
     tens: Tens,
+    needs: Callable[[float], int | None],
     *,
     struck: str | None = None,
     chosen: bool = False,
@@ -273,7 +276,7 @@ def _point(
         direction=direction,
         struck=struck,
         chosen=chosen,
-        points_needed=round(100 / strength, 6) if strength else None,
+        points_needed=needs(strength) if strength else None,
         strength=round(strength, 6),
         changed=_share(tens, float(first.changed[k]), first.people, known=tens.sized),
         accuracy=_share(tens, float(first.correct[k]), first.people, known=tens.sized),

@@ -37,6 +37,7 @@ from fairpatch.report.verdict_section import (
     certificate_section,
     effect_section,
 )
+from fairpatch.report.wish_section import wish_section
 
 
 def summarize(
@@ -120,6 +121,7 @@ def summarize(
         explained_on=len(sample) if subject.sampled else people,
         dial=dial_section(patch, subject.rows, subject.bounded.metrics, table),
         stability=again,
+        wishes=wish_section(subject.fitted),
         alternatives=others,
         explorer=_explorer(subject, section, proxies),
         reasons=reason_section(subject.model, subject.rows, reasons_for)

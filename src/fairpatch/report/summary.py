@@ -22,6 +22,7 @@ from fairpatch.report.score_section import ScoreSection, Shift
 from fairpatch.report.signed import Signed
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import Asked, CertificateSection, Effect
+from fairpatch.report.wish_section import WishCost
 
 
 class Summary(Shown):
@@ -87,6 +88,8 @@ class Summary(Shown):
     """The patch turned up and down."""
     stability: StabilitySection | None
     """Whether the same people would change if it were learned again."""
+    wishes: list[WishCost]
+    """What each wish costs; empty without the fit."""
     alternatives: Alternatives | None
     """What else could have been done."""
     explorer: Explorer | None

@@ -4,9 +4,7 @@ SELECT
   `t2`.`fairpatch_score`,
   `t2`.`fairpatch_decision`,
   CASE
-    WHEN NOT (
-      `t2`.`fairpatch_decision` IS NULL
-    )
+    WHEN NOT (`t2`.`fairpatch_decision` IS NULL)
     THEN `t2`.`fairpatch_decision` <> (
       CAST(`t2`.`p` AS FLOAT64) > 0.5
     )
@@ -37,15 +35,13 @@ FROM (
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ) < 0
@@ -54,15 +50,13 @@ FROM (
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ) = 0
@@ -72,15 +66,13 @@ FROM (
                         1.0 - CASE
                           WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                           THEN 1e-06
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                           ELSE CAST(`t1`.`p` AS FLOAT64)
                         END,
                         CASE
                           WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                           THEN 1e-06
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                           ELSE CAST(`t1`.`p` AS FLOAT64)
                         END
                       ),
@@ -99,15 +91,13 @@ FROM (
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ) < 0
@@ -116,15 +106,13 @@ FROM (
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ) = 0
@@ -134,15 +122,13 @@ FROM (
                         1.0 - CASE
                           WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                           THEN 1e-06
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                           ELSE CAST(`t1`.`p` AS FLOAT64)
                         END,
                         CASE
                           WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                           THEN 1e-06
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                           ELSE CAST(`t1`.`p` AS FLOAT64)
                         END
                       ),
@@ -160,15 +146,13 @@ FROM (
                     1.0 - CASE
                       WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                       THEN 1e-06
-                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                      THEN 0.999999
+                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                       ELSE CAST(`t1`.`p` AS FLOAT64)
                     END,
                     CASE
                       WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                       THEN 1e-06
-                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                      THEN 0.999999
+                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                       ELSE CAST(`t1`.`p` AS FLOAT64)
                     END
                   ) < 0
@@ -177,15 +161,13 @@ FROM (
                     1.0 - CASE
                       WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                       THEN 1e-06
-                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                      THEN 0.999999
+                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                       ELSE CAST(`t1`.`p` AS FLOAT64)
                     END,
                     CASE
                       WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                       THEN 1e-06
-                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                      THEN 0.999999
+                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                       ELSE CAST(`t1`.`p` AS FLOAT64)
                     END
                   ) = 0
@@ -195,15 +177,13 @@ FROM (
                       1.0 - CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END,
                       CASE
                         WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
                         THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
                         ELSE CAST(`t1`.`p` AS FLOAT64)
                       END
                     ),
@@ -244,24 +224,15 @@ FROM (
                 ABS(CAST(`t0`.`income` AS FLOAT64)) <= 1e+100
               )
               THEN 0.3
-              WHEN ABS(CAST(`t0`.`income` AS FLOAT64)) < 1e-100
-              THEN 0.0
+              WHEN ABS(CAST(`t0`.`income` AS FLOAT64)) < 1e-100 THEN 0.0
               ELSE CAST(`t0`.`income` AS FLOAT64) * -0.7
             END,
             0.3
           ) + CASE
-            WHEN `t0`.`job` = 'o\'hara'
-            THEN -1.5
-            WHEN `t0`.`job` = 'q"q'
-            THEN 0.5
-            WHEN `t0`.`job` = '\\'
-            THEN -2.0
-            WHEN (
-              `t0`.`job` IS NULL
-            ) OR (
-              `t0`.`job` = ''
-            )
-            THEN -0.4
+            WHEN `t0`.`job` = 'o\'hara' THEN -1.5
+            WHEN `t0`.`job` = 'q"q' THEN 0.5
+            WHEN `t0`.`job` = '\\' THEN -2.0
+            WHEN (`t0`.`job` IS NULL) OR (`t0`.`job` = '') THEN -0.4
             ELSE 0.1
           END
         ) * 1.0

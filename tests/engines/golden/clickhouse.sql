@@ -38,15 +38,13 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
                       ) / CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) < 0
@@ -56,15 +54,13 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
                       ) / CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) = 0
@@ -74,15 +70,13 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
                       ) / CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) / LN(2.718281828459045)
@@ -100,15 +94,13 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
                       ) / CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) < 0
@@ -118,15 +110,13 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
                       ) / CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) = 0
@@ -136,15 +126,13 @@ FROM (
                         1.0 - CASE
                           WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                           THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                          THEN 0.999999
+                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                           ELSE CAST("t1"."p" AS Nullable(Float64))
                         END
                       ) / CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) / LN(2.718281828459045)
@@ -161,15 +149,13 @@ FROM (
                       1.0 - CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) / CASE
                       WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                       THEN 1e-06
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                      THEN 0.999999
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                       ELSE CAST("t1"."p" AS Nullable(Float64))
                     END
                   ) < 0
@@ -179,15 +165,13 @@ FROM (
                       1.0 - CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) / CASE
                       WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                       THEN 1e-06
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                      THEN 0.999999
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                       ELSE CAST("t1"."p" AS Nullable(Float64))
                     END
                   ) = 0
@@ -197,15 +181,13 @@ FROM (
                       1.0 - CASE
                         WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                         THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                        THEN 0.999999
+                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                         ELSE CAST("t1"."p" AS Nullable(Float64))
                       END
                     ) / CASE
                       WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
                       THEN 1e-06
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999
-                      THEN 0.999999
+                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
                       ELSE CAST("t1"."p" AS Nullable(Float64))
                     END
                   ) / LN(2.718281828459045)
@@ -245,22 +227,15 @@ FROM (
                 ABS(CAST("t0"."income" AS Nullable(Float64))) <= 1e+100
               )
               THEN 0.3
-              WHEN ABS(CAST("t0"."income" AS Nullable(Float64))) < 1e-100
-              THEN 0.0
+              WHEN ABS(CAST("t0"."income" AS Nullable(Float64))) < 1e-100 THEN 0.0
               ELSE CAST("t0"."income" AS Nullable(Float64)) * -0.7
             END,
             0.3
           ) + CASE
-            WHEN "t0"."job" = 'o''hara'
-            THEN -1.5
-            WHEN "t0"."job" = 'q"q'
-            THEN 0.5
-            WHEN "t0"."job" = '\\'
-            THEN -2.0
-            WHEN isNull("t0"."job") OR (
-              "t0"."job" = ''
-            )
-            THEN -0.4
+            WHEN "t0"."job" = 'o''hara' THEN -1.5
+            WHEN "t0"."job" = 'q"q' THEN 0.5
+            WHEN "t0"."job" = '\\' THEN -2.0
+            WHEN isNull("t0"."job") OR ("t0"."job" = '') THEN -0.4
             ELSE 0.1
           END
         ) * 1.0

@@ -4,9 +4,7 @@ SELECT
   "t2"."fairpatch_score",
   "t2"."fairpatch_decision",
   CASE
-    WHEN NOT (
-      "t2"."fairpatch_decision" IS NULL
-    )
+    WHEN NOT ("t2"."fairpatch_decision" IS NULL)
     THEN "t2"."fairpatch_decision" <> (
       CAST("t2"."p" AS DOUBLE) > CAST(0.5 AS DOUBLE)
     )
@@ -257,11 +255,7 @@ FROM (
             THEN CAST(0.5 AS DOUBLE)
             WHEN "t0"."job" = '\'
             THEN -CAST(2.0 AS DOUBLE)
-            WHEN (
-              "t0"."job" IS NULL
-            ) OR (
-              "t0"."job" = ''
-            )
+            WHEN ("t0"."job" IS NULL) OR ("t0"."job" = '')
             THEN -CAST(0.4 AS DOUBLE)
             ELSE CAST(0.1 AS DOUBLE)
           END

@@ -4,10 +4,7 @@ SELECT
   [t2].[fairpatch_score],
   [t2].[fairpatch_decision],
   CASE
-    WHEN NOT (
-      [t2].[fairpatch_decision] IS NULL
-    )
-    THEN CASE
+    WHEN NOT ([t2].[fairpatch_decision] IS NULL) THEN CASE
       WHEN [t2].[fairpatch_decision] <> CASE
         WHEN (
           CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT)
@@ -295,12 +292,8 @@ FROM (
             THEN CAST(0.5 AS FLOAT)
             WHEN [t0].[job] COLLATE Latin1_General_100_BIN2 = N'\'
             THEN -CAST(2.0 AS FLOAT)
-            WHEN (
-              [t0].[job] IS NULL
-            )
-            OR (
-              [t0].[job] COLLATE Latin1_General_100_BIN2 = N''
-            )
+            WHEN ([t0].[job] IS NULL)
+            OR ([t0].[job] COLLATE Latin1_General_100_BIN2 = N'')
             THEN -CAST(0.4 AS FLOAT)
             ELSE CAST(0.1 AS FLOAT)
           END

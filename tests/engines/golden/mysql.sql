@@ -4,9 +4,7 @@ SELECT
   `t2`.`fairpatch_score`,
   `t2`.`fairpatch_decision`,
   CASE
-    WHEN NOT (
-      `t2`.`fairpatch_decision` IS NULL
-    )
+    WHEN NOT (`t2`.`fairpatch_decision` IS NULL)
     THEN `t2`.`fairpatch_decision` <> (
       CAST(`t2`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE)
     )
@@ -257,9 +255,7 @@ FROM (
             THEN CAST(0.5 AS DOUBLE)
             WHEN CAST(CAST(`t0`.`job` AS CHAR CHARACTER SET utf8mb4) AS BINARY) = CAST('\\' AS BINARY)
             THEN -CAST(2.0 AS DOUBLE)
-            WHEN (
-              `t0`.`job` IS NULL
-            )
+            WHEN (`t0`.`job` IS NULL)
             OR (
               CAST(CAST(`t0`.`job` AS CHAR CHARACTER SET utf8mb4) AS BINARY) = CAST('' AS BINARY)
             )

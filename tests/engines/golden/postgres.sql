@@ -4,9 +4,7 @@ SELECT
   "t2"."fairpatch_score",
   "t2"."fairpatch_decision",
   CASE
-    WHEN NOT (
-      "t2"."fairpatch_decision" IS NULL
-    )
+    WHEN NOT ("t2"."fairpatch_decision" IS NULL)
     THEN "t2"."fairpatch_decision" <> (
       CAST("t2"."p" AS DOUBLE PRECISION) > CAST(0.5 AS DOUBLE PRECISION)
     )
@@ -260,11 +258,7 @@ FROM (
             THEN CAST(0.5 AS DOUBLE PRECISION)
             WHEN "t0"."job" = '\'
             THEN -CAST(2.0 AS DOUBLE PRECISION)
-            WHEN (
-              "t0"."job" IS NULL
-            ) OR (
-              "t0"."job" = ''
-            )
+            WHEN ("t0"."job" IS NULL) OR ("t0"."job" = '')
             THEN -CAST(0.4 AS DOUBLE PRECISION)
             ELSE CAST(0.1 AS DOUBLE PRECISION)
           END

@@ -4,9 +4,7 @@ SELECT
   "t2"."fairpatch_score",
   "t2"."fairpatch_decision",
   CASE
-    WHEN NOT (
-      "t2"."fairpatch_decision" IS NULL
-    )
+    WHEN NOT ("t2"."fairpatch_decision" IS NULL)
     THEN "t2"."fairpatch_decision" <> (
       CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
     )
@@ -260,11 +258,7 @@ FROM (
             THEN CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
             WHEN "t0"."job" = '\'
             THEN CAST(-CAST(2.0 AS DOUBLE) AS DOUBLE)
-            WHEN (
-              "t0"."job" IS NULL
-            ) OR (
-              "t0"."job" = ''
-            )
+            WHEN ("t0"."job" IS NULL) OR ("t0"."job" = '')
             THEN CAST(-CAST(0.4 AS DOUBLE) AS DOUBLE)
             ELSE CAST(CAST(0.1 AS DOUBLE) AS DOUBLE)
           END

@@ -1,0 +1,79 @@
+"""f's confidence as a table of score bands with whole points (METHOD section 18).
+
+A hundred points are the log-odds that one person in ten exceeds, so that points mean the same for
+a model of few and of many columns. Bands end at scores that people use.
+"""
+
+from math import floor, log10
+
+import numpy as np
+from scipy.special import expit, logit
+
+from fairpatch._arrays import Floats
+from fairpatch.choose.pool import FARTHEST
+from fairpatch.decision import Decision
+from fairpatch.measure.direction import Direction, may_demote, may_promote
+from fairpatch.patch.parts import ScoreBand
+
+STEPS = (*range(5, 55, 5), 60, 70, 80, 90, 100, 115, FARTHEST)
+"""Points of the bands, from the threshold outwards; nearest to it they are 0."""
+QUANTILE = 0.9
+FIVES = 5
+
+Between = tuple[float, float]
+
+
+def bands_of(
+    f_logit: Floats, decision: Decision, direction: Direction, only: Between | None = None
+) -> tuple[ScoreBand, ...]:
+    """The bands of the scores of whom a decision may change, from the lowest score."""
+    hundred = float(np.quantile(np.abs(f_logit), QUANTILE)) or 1.0
+    t, favourable = decision.threshold, bool(decision.favourable)
+    bands: list[ScoreBand] = []
+    for denied in (True, False):
+        if not (may_promote if denied else may_demote)(direction):
+            continue
+        below = denied == favourable  # the side of the threshold
+        sign = -1 if below else 1
+        edges = _edges([expit(logit(t) + sign * hundred * s / 100) for s in STEPS], t, sign)
+        bands += _side(t, edges, below=below, only=only)
+    return tuple(sorted(bands, key=lambda b: -1.0 if b.at_least is None else b.at_least))
+
+
+def _edges(scores: list[float], t: float, sign: int) -> list[tuple[float, int]]:
+    """Each band's end nearer to the threshold, rounded, and its points.
+
+    Those that fall together are one band, of more points.
+    """
+    kept: dict[float, int] = {}
+    for score, points in zip(scores, STEPS, strict=True):
+        edge = _rounded(score)
+        if sign * (edge - t) > 0 and 0.0 < edge < 1.0:
+            kept[edge] = points
+    return sorted(kept.items(), key=lambda e: sign * e[0])
+
+
+def _rounded(score: float) -> float:
+    """To two digits of its distance from 0 or 1.
+
+    >>> _rounded(0.4378), _rounded(0.01234), _rounded(0.98766)
+    (0.44, 0.012, 0.988)
+    """
+    far = min(score, 1 - score)
+    digits = 1 - floor(log10(far)) if far > 0 else 6
+    return round(score, digits)
+
+
+def _side(
+    t: float, edges: list[tuple[float, int]], *, below: bool, only: Between | None
+) -> list[ScoreBand]:
+    """The bands of one side of the threshold; beyond ``only`` no decision changes."""
+    ends: list[tuple[float, int | None]] = [(t, 0), *edges]
+    if only is not None:
+        limit = only[0] if below else only[1]
+        ends = [e for e in ends if (e[0] > limit if below else e[0] < limit)] + [(limit, None)]
+    bands = []
+    for (near, points), beyond in zip(ends, [*[e for e, _ in ends[1:]], None], strict=True):
+        low, high = (beyond, near) if below else (near, beyond)
+        bands.append(ScoreBand(at_least=low, below=high, points=points))
+    return bands

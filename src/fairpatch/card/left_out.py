@@ -1,0 +1,71 @@
+"""Columns that no scorecard reads, whatever they could say: copies of the score, names of people.
+
+A copy of f's score is f's confidence once more, under another name. An identifier or a free text
+tells people apart one by one: points for it are points for a person.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import rankdata
+
+from fairpatch._arrays import Floats
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.parts import Column
+
+COPY = 0.98
+"""A rank correlation with f's score above this is a copy of it."""
+IDENTIFIER = re.compile(
+    r"(^|_|\b)(id|uuid|key|number|no|nr|ref|reference|account)s?$", re.IGNORECASE
+)
+DISTINCT = 0.5
+"""Of a text's rows: with more different values than this, it names people."""
+WORDS = 4
+"""Words of a text on average: with so many it is prose."""
+MOST = 5_000
+FEWEST = 30
+
+
+def left_out(held: Columns, columns: Sequence[Column], f_logit: Floats) -> dict[str, str]:
+    """By column: why it is no column of a scorecard, for people to read."""
+    rows = np.arange(held.rows)
+    if len(rows) > MOST:
+        rows = np.sort(np.random.default_rng(0).choice(rows, MOST, replace=False))
+    if len(rows) < FEWEST:
+        return {}
+    why = {}
+    for column in columns:
+        values = held.values(column)[rows]
+        reason = (
+            _number(column.name, values, f_logit[rows])
+            if column.kind == "number"
+            else _text([v for v in values if isinstance(v, str)], len(values))
+        )
+        if reason:
+            why[column.name] = reason
+    return why
+
+
+def _number(name: str, values: Floats, f_logit: Floats) -> str | None:
+    known = np.isfinite(values)
+    x, f = values[known], f_logit[known]
+    if len(x) < FEWEST or len(np.unique(x)) < 2 or len(np.unique(f)) < 2:
+        return None
+    if abs(float(np.corrcoef(rankdata(x), rankdata(f))[0, 1])) > COPY:
+        return "a copy of the base model's score"
+    whole, many = bool(np.all(x == np.rint(x))), len(np.unique(x))
+    running = float(np.ptp(x)) < 2.0 * len(x)  # numbered one after the other
+    if whole and many == len(x) and (running or IDENTIFIER.search(name)):
+        return "an identifier: no two people have the same"
+    return None
+
+
+def _text(texts: Sequence[str], people: int) -> str | None:
+    if len(texts) < FEWEST:
+        return None
+    if np.mean([len(text.split()) for text in texts]) >= WORDS and len(set(texts)) > 0.2 * people:
+        return "free text"
+    if len(set(texts)) > DISTINCT * people:
+        return "an identifier: hardly two people have the same"
+    return None

@@ -1,0 +1,242 @@
+"""A push said by few columns in few bins: least squares, with the order that is to be kept.
+
+    minimise  sum_i w_i (h_i - c - sum_j p_j(piece of i))^2      p_j(reference) = 0
+
+Along a chain of pieces, from the one f likes least to the one it likes best, p never falls: p is a
+sum of steps that are at least 0. Scaling h scales p, so one solution serves every weight of f's
+confidence; rounding to whole points comes after.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import lsq_linear
+from sklearn.isotonic import isotonic_regression
+
+from fairpatch._arrays import Floats, Ints
+from fairpatch.card.fields import Field
+from fairpatch.card.options import CardOptions
+from fairpatch.card.order import chain
+
+PRIOR = 0.002
+"""The share of the rows added to every piece with nothing to say, so that rare ones wait."""
+MOST = 20_000
+"""Rows that are solved for, at most: a scorecard has few numbers."""
+SPARE = 2
+"""Columns that are tried beyond those allowed, before the least of them are left out."""
+NOTHING = 1e-6
+"""Of the push: scores that vary by less say nothing."""
+HARDLY = 0.005
+"""Of what a card says of the push: a column that says less is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Unrounded points of the pieces of some fields; together they vary by one."""
+
+    values: dict[int, Floats]
+    """By field: of each piece, the one after the last included."""
+    constant: float
+
+    def of(self, pieces: Sequence[Ints]) -> Floats:
+        """The sum for every row."""
+        total = np.full(len(pieces[0]) if len(pieces) else 0, self.constant)
+        for j, points in self.values.items():
+            total += points[pieces[j]]
+        return total
+
+    def without(self, j: int) -> "Scores":
+        """The same without one field."""
+        return Scores({k: v for k, v in self.values.items() if k != j}, self.constant)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Which way each field's points may go."""
+
+    chains: tuple[tuple[int, ...], ...]
+    """By field: pieces along which points never fall; empty where they are free."""
+    signs: tuple[int, ...]
+    """By field: 1 where no piece takes points away, -1 where none gives any."""
+
+    @classmethod
+    def of(
+        cls, fields: Sequence[Field], likings: Sequence[Floats], options: CardOptions
+    ) -> "Rules":
+        """What people said goes before f's own order."""
+        chains = []
+        for field, liked in zip(fields, likings, strict=True):
+            way = options.monotonic.get(field.column.name, 0)
+            along: Sequence[int] = ()
+            if way and field.in_order:
+                along = range(field.pieces)[::way]
+            elif options.keep_order == "all" or (options.keep_order and field.in_order):
+                along = chain(liked)
+            chains.append(tuple(along))
+        return cls(tuple(chains), tuple(options.signs.get(f.column.name, 0) for f in fields))
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The normal equations of all pieces, from which any choice of columns is solved."""
+
+    fields: Sequence[Field]
+    rules: Rules
+    starts: Ints
+    squares: Floats
+    """Z'WZ of all pieces, the constant first."""
+    products: Floats
+    """Z'Wh."""
+
+    @classmethod
+    def of(
+        cls, fields: Sequence[Field], rules: Rules, pieces: Sequence[Ints], push: Floats,
+        weight: Floats, used: Sequence[int],
+    ) -> "Fit":  # fmt: skip
+        """Of some fields of some rows; of many rows a sample."""
+        rows = np.arange(len(push))
+        if len(rows) > MOST:
+            rows = np.sort(np.random.default_rng(0).choice(rows, MOST, replace=False))
+        w = weight[rows] / weight[rows].sum()
+        sizes = [fields[j].pieces + 1 for j in used]
+        starts = np.cumsum([1, *sizes])
+        Z = np.zeros((len(rows), int(starts[-1])))
+        Z[:, 0] = 1.0
+        for start, j in zip(starts, used, strict=False):
+            Z[np.arange(len(rows)), start + pieces[j][rows]] = 1.0
+        weighed = Z * w[:, None]
+        return cls(
+            [fields[j] for j in used],
+            Rules(
+                tuple(rules.chains[j] for j in used),
+                tuple(rules.signs[j] for j in used),
+            ),
+            starts,
+            weighed.T @ Z,
+            weighed.T @ push[rows],
+        )
+
+    def solve(self, which: Sequence[int]) -> tuple[dict[int, Floats], float, float]:
+        """Points of some of the fields, the constant, and how much of the push they say."""
+        columns, low, high, blocks = [np.eye(len(self.products))[:, :1]], [-np.inf], [np.inf], {}
+        for j in which:
+            T, least, most = self._ways(j)
+            block = np.zeros((len(self.products), T.shape[1]))
+            block[self.starts[j] : self.starts[j + 1]] = T
+            blocks[j] = (sum(c.shape[1] for c in columns), T)
+            columns.append(block)
+            low += least
+            high += most
+        V = np.hstack(columns)
+        prior = V.T @ np.diag(np.where(np.arange(len(V)) > 0, PRIOR, 1e-12)) @ V
+        H, b = V.T @ self.squares @ V + prior, V.T @ self.products
+        L = np.linalg.cholesky(H + 1e-12 * np.eye(len(H)))
+        target = solve_triangular(L, b, lower=True)
+        if np.isinf(low).all() and np.isinf(high).all():
+            x = solve_triangular(L.T, target)
+        else:
+            x = lsq_linear(L.T, target, bounds=(low, high), method="bvls").x
+        values = {j: T @ x[at : at + T.shape[1]] for j, (at, T) in blocks.items()}
+        said = float(2 * b @ x - x @ (H - prior) @ x) - float(self.products[0]) ** 2
+        return values, float(x[0]), said
+
+    def _ways(self, j: int) -> tuple[Floats, list[float], list[float]]:
+        """How a field's points follow from free numbers: a matrix, and their bounds."""
+        field, along, sign = self.fields[j], self.rules.chains[j], self.rules.signs[j]
+        size = field.pieces + 1
+        low, high = (0.0 if sign > 0 else -np.inf), (0.0 if sign < 0 else np.inf)
+        ways: list[Floats] = []
+        bounds: list[tuple[float, float]] = []
+        free = [k for k in range(field.pieces) if k != field.reference]
+        if along:
+            at = along.index(field.reference)
+            for i in range(len(along) - 1):
+                step = np.zeros(size)
+                if i >= at and sign >= 0:  # what f likes better than the reference
+                    step[list(along[i + 1 :])] = 1.0
+                elif i < at and sign <= 0:
+                    step[list(along[: i + 1])] = -1.0
+                else:
+                    continue
+                ways.append(step)
+                bounds.append((0.0, np.inf))
+            free = []
+        for k in [*free, *([field.pieces] if field.gaps else [])]:
+            ways.append(np.eye(size)[k])
+            bounds.append((low, high))
+        T = np.array(ways).T if ways else np.zeros((size, 0))
+        return T, [b[0] for b in bounds], [b[1] for b in bounds]
+
+
+def choose_columns(
+    fields: Sequence[Field], rules: Rules, pieces: Sequence[Ints], push: Floats, weight: Floats,
+    most: int,
+) -> list[int]:  # fmt: skip
+    """The few columns that say a push best: one after the other, then the least left out again."""
+    chosen: list[int] = []
+    left = push - np.average(push, weights=weight)
+    while len(chosen) < min(most + SPARE, len(fields)):
+        gains = {
+            j: _gain(field, rules, j, pieces[j], left, weight)
+            for j, field in enumerate(fields)
+            if j not in chosen
+        }
+        best = max(gains, key=lambda j: (gains[j], -j))
+        if gains[best] <= 0:
+            break
+        chosen.append(best)
+        scores = _solved(fields, rules, pieces, push, weight, chosen)
+        left = push - scores.of(pieces)
+    fit = Fit.of(fields, rules, pieces, push, weight, chosen)
+    kept = list(range(len(chosen)))
+    said = fit.solve(kept)[2] if kept else 0.0
+    while kept:
+        without = {k: fit.solve([i for i in kept if i != k])[2] for k in kept}
+        least = max(without, key=lambda k: (without[k], k))
+        if len(kept) <= most and said - without[least] >= HARDLY * said:
+            break
+        kept.remove(least)
+        said = without[least]
+    return [chosen[k] for k in kept]
+
+
+def _gain(field: Field, rules: Rules, j: int, piece: Ints, left: Floats, weight: Floats) -> float:
+    """How much of what is left unsaid a field alone could say."""
+    w = weight / weight.sum()
+    n = np.bincount(piece, w, field.pieces + 1)
+    mean = np.bincount(piece, w * left, field.pieces + 1) / (n + PRIOR)
+    along = list(rules.chains[j])
+    if along:
+        mean[along] = isotonic_regression(mean[along], sample_weight=n[along] + 1e-12)
+    if not field.gaps:
+        mean[-1] = 0.0
+    base = mean[field.reference]
+    if rules.signs[j]:
+        mean = base + rules.signs[j] * np.maximum(rules.signs[j] * (mean - base), 0.0)
+    centre = float(n @ mean)
+    return float(2 * n @ (mean * (np.bincount(piece, w * left, field.pieces + 1) / (n + 1e-12)))
+                 - n @ mean**2 - 2 * centre * float(w @ left) + centre**2)  # fmt: skip
+
+
+def _solved(
+    fields: Sequence[Field], rules: Rules, pieces: Sequence[Ints], push: Floats, weight: Floats,
+    used: Sequence[int],
+) -> Scores:  # fmt: skip
+    values, constant, _ = Fit.of(fields, rules, pieces, push, weight, used).solve(range(len(used)))
+    return Scores({used[k]: v for k, v in values.items()}, constant)
+
+
+def learn_scores(
+    fields: Sequence[Field], rules: Rules, pieces: Sequence[Ints], push: Floats, weight: Floats,
+    used: Sequence[int],
+) -> Scores:  # fmt: skip
+    """Points of these columns for a push, so that they vary by one where it matters."""
+    scores = _solved(fields, rules, pieces, push, weight, used)
+    total = scores.of(pieces)
+    middle = np.average(total, weights=weight)
+    spread = float(np.sqrt(np.average((total - middle) ** 2, weights=weight)))
+    if spread <= NOTHING * float(np.abs(push).max(initial=0.0)):  # nothing to say, or none may be
+        return Scores({}, 0.0)
+    return Scores({j: v / spread for j, v in scores.values.items()}, scores.constant / spread)

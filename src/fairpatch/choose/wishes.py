@@ -1,0 +1,95 @@
+"""What each wish costs: the preferred patch with and without it, on the same selection rows.
+
+People decide on trade-offs they can see. Each line learns again with one wish changed and chooses
+as the fit did, by the scorecards' own figures; only the choice itself is certified.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from fairpatch._table import Table
+from fairpatch.choose.choice import Choice, choose
+from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.learner import Learner, Task
+from fairpatch.choose.not_reached import TargetNotReachedError
+
+CLOSE = (0.1, 0.9)
+"""Scores between which a call is close, for who has not said so."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is reached with one wish more or less; None where the target is out of reach."""
+
+    name: str
+    change_rate: float | None
+    accuracy: float | None = None
+    promoted_outcome: float | None = None
+    """Share with the good outcome of those who are promoted; None where they are few."""
+
+    @classmethod
+    def of(cls, name: str, choice: Choice | None) -> "Wish":
+        """The figures of a choice."""
+        if choice is None:
+            return cls(name, None)
+        return cls(name, choice.change_rate, choice.accuracy, choice.promoted_outcome)
+
+
+def wishes(
+    task: Task, learner: Learner, frontier: Frontier, choice: Choice, preferred: Choice
+) -> tuple[Wish, ...]:
+    """The choice, the same without its certificate, and each wish changed."""
+    table = [Wish.of("as chosen", choice)]
+    if choice.change_rate != preferred.change_rate:
+        table.append(Wish.of("without the room that the certificate takes", preferred))
+    for name, other, asked in _others(task, learner, preferred):
+        table.append(Wish.of(name, _chosen(replace(task, target=asked), other, frontier)))
+    if preferred.bound is not None:
+        table.append(Wish("the fewest of any method, reading S", preferred.bound.change_rate))
+    return tuple(table)
+
+
+def _others(task: Task, learner: Learner, preferred: Choice) -> Iterator[tuple[str, Learner, Any]]:
+    """Each wish changed: what it is called, the learner and the target."""
+    target = task.target
+    options: list[str] = [f.name for f in fields(learner)] if is_dataclass(learner) else []
+    if getattr(learner, "keep_order", None) is not None:
+        free: Any = replace(learner, keep_order=None)  # type: ignore[type-var]
+        yield "the base model's order not kept", free, target
+    if "keep_order" in options and target.only_between is None:
+        words = f"close calls only, scores from {CLOSE[0]:g} to {CLOSE[1]:g}"
+        yield words, learner, target.replace(only_between=CLOSE)
+    elif target.only_between is not None:
+        yield "any score may change", learner, target.replace(only_between=None)
+    if target.max_proxy is not None:
+        yield "no limit on proxies", learner, target.replace(max_proxy=None)
+    if target.direction == "both" and preferred.direction != "promote_only":
+        yield "no approval withdrawn", learner, target.replace(direction="promote_only")
+    elif target.direction != "both":
+        yield "changes both ways", learner, target.replace(direction="both")
+
+
+def _chosen(task: Task, learner: Learner, like: Frontier) -> Choice | None:
+    """What would be preferred; None where nothing meets the target."""
+    learned = learner.learn(replace(task, cross_fit=False, previous=None))
+    frontier = Frontier.trace(learned, task.encoder, task.target.metrics, q=like.q)
+    try:
+        return choose(frontier, task.target)[-1]
+    except TargetNotReachedError:
+        return None
+
+
+def wish_table(table: Sequence[Wish], outcome: str) -> Table:
+    """For people to read."""
+    rows = [
+        [w.name, _percent(w.change_rate, 1), "" if w.accuracy is None else f"{w.accuracy:.3f}",
+         _percent(w.promoted_outcome, 0) if w.promoted_outcome is not None else ""]
+        for w in table
+    ]  # fmt: skip
+    header = ["wish", "changes", "accuracy", f"promoted with {outcome}"]
+    return Table("What each wish costs, on the selection rows", header, rows)
+
+
+def _percent(value: float | None, digits: int) -> str:
+    return "out of reach" if value is None else f"{value:.{digits}%}"
