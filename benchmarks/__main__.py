@@ -89,6 +89,8 @@ def main(argv: list[str] | None = None) -> int:
     verbs["target"].add_argument("--datasets", nargs="+")
     verbs["certificate"].add_argument("--fits", type=int)
     verbs["certificate"].add_argument("--rows", type=int)
+    settings = list(certificate.SETTINGS)
+    verbs["certificate"].add_argument("--settings", nargs="+", choices=settings)
     for verb in verbs.values():
         verb.add_argument("--json", type=Path, help="write the result here")
     given = {k: v for k, v in vars(parser.parse_args(argv)).items() if v is not None}

@@ -145,7 +145,8 @@ def _whole_fit(data: str, _: str, __: str) -> dict[str, float]:
     g = _fit(_duckdb(data))
     whole = time.perf_counter() - start
     scan = min(_seconds(lambda: _bare_scan(data)) for _ in range(2))
-    splits = EngineSplits(_duckdb(data), "id", "y", ("group",), g.base_, g.splits, 0)
+    asked = g.base_.decision
+    splits = EngineSplits.of(_duckdb(data), "y", "group", "score", asked, g.splits, 0)
     learn, select = splits.samples((0, 1), g.max_rows)
     count = [splits.counts]  # outside of what is timed below
     start = time.perf_counter()

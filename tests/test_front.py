@@ -187,6 +187,25 @@ def test_exclude_and_the_names_of_s_are_never_read(people):
     assert not read & {"num_0", "group", "score"}
 
 
+def test_rows_without_a_label_certify_what_needs_none(people):
+    """Twice as many certify, and nothing else is learned."""
+    X, s = people.drop(columns=["id", "group", "y"]), people["group"]
+    y = people["y"].astype(float).where(np.arange(len(people)) < 3_000)
+    first = FairPatch("score", Target(p_rule=0.6)).fit(
+        X[:3_000], people["y"][:3_000], sensitive_features=s[:3_000]
+    )
+    both = FairPatch("score", Target(p_rule=0.6)).fit(X, y, sensitive_features=s)
+    assert both.preferred_.metrics == first.preferred_.metrics
+    assert both.preferred_.change_rate == first.preferred_.change_rate
+    (one,), (two,) = first.certificate_.results, both.certificate_.results
+    assert two.people == one.people + 3_000
+    assert (both.classes_ == [0, 1]).all()
+    assert both.certify(X, y, sensitive_features=s).results[0].people == len(people)
+    gap = Target(equal_opportunity_difference=0.2)
+    with pytest.raises(ValueError, match="3000 rows have no label"):
+        FairPatch("score", gap).fit(X, y, sensitive_features=s)
+
+
 def test_promote_only_never_takes_an_approval_away(people):
     X = people.drop(columns=["id", "group", "y"])
     g = FairPatch("score", Target(p_rule=0.6, direction="promote_only"))

@@ -26,8 +26,6 @@ from fairpatch.identity.compare import IfUnlike
 from fairpatch.identity.probe import with_probe
 from fairpatch.patched import PatchedModel
 
-SHARES = (0.3, 0.2, 0.5)
-
 
 class FairPatch(PatchEstimator):
     """Make a base model meet a fairness target by changing few of its decisions.
@@ -54,9 +52,10 @@ class FairPatch(PatchEstimator):
         Columns that the patch must not use, beside those with a sensitive feature's name.
     categories : collection of str
         Columns of numbers that are codes.
-    splits : three shares
+    splits : three shares, optional
         Of the rows, how many to learn from, to choose on (a card does both on the two together),
-        and to certify on; with 0 use ``certify``.
+        and to certify on; with 0 use ``certify``. By default half of them certify, and all that
+        are left of ten thousand, or of a tenth, to learn from and choose on.
     max_rows : int or None
         Most rows to learn from, drawn at random.
     random_state : int, RandomState or None
@@ -109,7 +108,7 @@ class FairPatch(PatchEstimator):
         decision: Decision | None = None,
         exclude: Collection[str] = (),
         categories: Collection[str] = (),
-        splits: Shares = SHARES,
+        splits: Shares | None = None,
         max_rows: int | None = 100_000,
         random_state: Any = 0,
         progress: bool = False,
@@ -166,7 +165,8 @@ class FairPatch(PatchEstimator):
             Ibis table stays where it is: f is one of its columns, as are y, sensitive_features and
             the decision's key, and only counts and a sample of ``max_rows`` rows are fetched.
         y : array or str
-            Labels of two classes, or the name of their column.
+            Labels of two classes, or the name of their column. Rows without a label certify a
+            P-Rule or a difference of approval rates, which need none; nothing is learned from them.
         sensitive_features : frame, series, dict, array, or names of columns
             Any number of features and values; gaps are fine.
         sample_weight : array, optional
@@ -208,8 +208,8 @@ class FairPatch(PatchEstimator):
         check.a("decision", self.decision, Decision, "Decision(favourable=0)")
         check.names("exclude", self.exclude)
         check.names("categories", self.categories)
-        if not isinstance(self.splits, list | tuple | np.ndarray):
-            raise TypeError(f"splits must be three shares, as {SHARES}; got {self.splits!r}")
+        if not isinstance(self.splits, list | tuple | np.ndarray | None):
+            raise TypeError(f"splits must be three shares, as (0.3, 0.2, 0.5); got {self.splits!r}")
         if self.max_rows is not None:
             check.whole("max_rows", self.max_rows, 1)
 
@@ -218,7 +218,8 @@ class FairPatch(PatchEstimator):
     ) -> Self:
         """Fit to rows in memory."""
         decision, seed = self._decision, seed_of(self.random_state)
-        given, classes = read_given(self, X, y, s, decision)
+        gaps = not any(metric.given_y for metric in self.target.metrics)
+        given, classes = read_given(self, X, y, s, decision, gaps=gaps)
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
         check.same_people(X=X, seen_by_base=seen)

@@ -20,7 +20,7 @@ from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.decision import text_of
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.labels import labels_of, labels_with_gaps
+from fairpatch.measure.labels import UNKNOWN, labels_of, labels_with_gaps
 from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
@@ -103,11 +103,20 @@ class PatchedModel:
         """Labels, 1 for the favourable one; one that fit has not seen is refused, and a gap."""
         return labels_of(y, self.classes, self.patch.decision)
 
-    def rows(self, X: Any, y: Any, sensitive_features: Any) -> Rows:
-        """Rows to look at, f having been asked about them; y and S may be names of X's columns."""
+    def _labels_with_gaps(self, y: Any) -> Ints:
+        """The same, UNKNOWN where a label has not come yet."""
+        labels = labels_with_gaps(y, self.classes, self.patch.decision)
+        return np.array([UNKNOWN if label is None else label for label in labels], np.int64)
+
+    def rows(self, X: Any, y: Any, sensitive_features: Any, *, gaps: bool = False) -> Rows:
+        """Rows to look at, f having been asked about them; y and S may be names of X's columns.
+
+        Where ``gaps`` are allowed, a label that is missing is ``UNKNOWN``.
+        """
         given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
         check.same_people(X=given.X, y=given.y)
-        columns = (given.X, self.labels_of(given.y), given.sensitive, None, given.weight)
+        labels = self.labels_of(given.y) if not gaps else self._labels_with_gaps(given.y)
+        columns = (given.X, labels, given.sensitive, None, given.weight)
         return Rows.of(*columns).scored(self.base)
 
     @property
@@ -188,12 +197,14 @@ class PatchedModel:
                 raise ValueError("seen_by_base is for rows in memory: leave the rows out yourself")
             self.compare(X).act(if_unlike)
             return certify(self.count(X, y, sensitive_features=sensitive_features), target)
-        rows = self.rows(X, y, sensitive_features)
+        gaps = not any(metric.given_y for metric in target.metrics)
+        rows = self.rows(X, y, sensitive_features, gaps=gaps)
         self.check(rows, if_unlike)
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
-        return replace(certify(count_rows(rows, self.patch), target), warning=looks_known(rows))
+        warning = looks_known(FreshRows(rows).sample(None))
+        return replace(certify(count_rows(rows, self.patch), target), warning=warning)
 
     def redial(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seed: int = 0

@@ -13,7 +13,6 @@ from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows, in_memory
 from fairpatch.datasets import Population
-from fairpatch.front import SHARES
 from fairpatch.measure.changes import change_rate
 from fairpatch.measure.direction import DIRECTIONS
 from fairpatch.measure.metric import P_RULE
@@ -180,7 +179,7 @@ def test_the_ladder_is_one_scorecard_and_every_figure_is_its_own(fitted):
     ladder = choose(frontier, g.target)
     assert len({c.model for c in ladder}) == 1
     assert ladder[-1].change_rate <= ladder[0].change_rate
-    rows = in_memory(Rows.of(X, y, {"group": s}), SHARES, 100_000, 0).both.rows.scored(g.base_)
+    rows = in_memory(Rows.of(X, y, {"group": s}), None, 100_000, 0).both.rows.scored(g.base_)
     for choice in ladder:
         counts = count_rows(rows, pool.patch(choice.model, choice.strength))
         assert P_RULE.of(counts.by("group")).value == pytest.approx(

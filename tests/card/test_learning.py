@@ -20,7 +20,7 @@ from fairpatch.card.crossfit import Aim, columns_for, cross_fitted, folds_of, sc
 from fairpatch.card.fields import Field, bin_edges, fields_of
 from fairpatch.card.learner import Card
 from fairpatch.card.left_out import left_out
-from fairpatch.card.order import chain, likings, with_value
+from fairpatch.card.order import orders_of, with_value
 from fairpatch.card.points import rounded
 from fairpatch.card.scorecard import Rules, choose_columns, learn_scores
 from fairpatch.data.rows import Rows
@@ -178,14 +178,14 @@ def test_points_never_rank_two_values_against_f(seed, kept):
     f = f + random.choice([-1, 1]) * X["street"].to_numpy() + (X["home"] == "own") * random.normal()
     rules = Card(keep_order=kept)
     own = problem(X, s, y, f, rules)
-    liked = likings(None, X, f, own.fields, own.pieces)
+    orders = orders_of(None, X, f, own.fields, own.pieces)
     push = random.normal(size=len(y)) + random.normal() * X["street"].to_numpy()
     used = list(range(len(own.fields)))
     scores = learn_scores(own.fields, own.rules, own.pieces, push, own.near, used)
     card = rounded(scores, own.fields, own.pieces, 1.0, rules)
     for j, points in card.points.items():
         if own.fields[j].in_order or kept == "all":
-            along = chain(liked[j])
+            along = [k for level in orders[j] for k in level]
             assert (np.diff(points[along]) >= 0).all()
 
 
@@ -216,16 +216,33 @@ def test_a_number_that_f_counts_against_people_earns_no_points():
 def test_f_is_asked_where_it_can_be():
     X, s, y, f = table(800)
     field, held = fields_of(Columns.of(X), [Column(name="age", kind="number")], Card())[0], X
-    asked = likings(
+    asked = orders_of(
         lambda rows: -rows["age"].to_numpy(), held, f, [field], [field.read(Columns.of(X))]
     )
-    assert (np.diff(asked[0]) < 0).all()
-    assert chain(asked[0]) == list(range(field.pieces))[::-1]
-    ignored = likings(
+    assert asked[0] == tuple((k,) for k in range(field.pieces))[::-1]
+    ignored = orders_of(
         lambda rows: np.zeros(len(rows)), held, f, [field], [field.read(Columns.of(X))]
     )
-    assert chain(ignored[0]) == []
+    assert ignored[0] == ()
     assert len(s) == len(y)
+
+
+def test_bins_whose_answers_overlap_have_the_same_points():
+    """f goes up and down inside its bins: no order of two of them is right for every value."""
+    X, s, y, _ = table(2_000)
+
+    def ask(rows):
+        age = np.nan_to_num(np.asarray(rows["age"], float))
+        return np.where(age < 40, np.sin(age), 5.0 + np.sin(age))
+
+    own = problem(X, s, y, ask(X), Card(), ask=ask)
+    j = next(j for j, field in enumerate(own.fields) if field.column.name == "age")
+    assert any(len(level) > 1 for level in own.orders[j])
+    push = np.random.default_rng(0).normal(size=len(y)) + X["age"].fillna(0).to_numpy() / 10
+    scores = learn_scores(own.fields, own.rules, own.pieces, push, own.near, [j])
+    for level in own.orders[j]:
+        assert len(set(scores.values[j][list(level)])) == 1
+    assert np.ptp(scores.values[j]) > 0
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow", "numpy"])

@@ -85,7 +85,7 @@ def test_certify_has_a_code_for_every_verdict(place):
     verb("certify", place / "run", "--data", later, "--p-rule", "0.65", "--score", "new_score")
     assert "shown not to hold" in verb("certify", place / "run", "--data", later, "--plain", code=4)
     people(7, 60).to_parquet(place / "few.parquet")
-    verb("certify", place / "run", "--data", place / "few.parquet", "--p-rule", "0.6", code=5)
+    verb("certify", place / "run", "--data", place / "few.parquet", "--p-rule", "0.8", code=5)
     verb("certify", place / "run", "--data", later, "--p-rule", "0.99", code=4)
     verb("audit", "--data", later, "--label", "y", "--score", "score", "--sensitive", "group",
          "--p-rule", "0.8", code=4)  # fmt: skip

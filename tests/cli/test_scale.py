@@ -32,7 +32,7 @@ def test_a_fit_in_the_engine_is_certified_on_every_row(folder):
     assert manifest["rows"] == 262_144
     certificate = json.loads((folder / "run" / "certificate.json").read_text())
     assert certificate["verdict"] == "certified"
-    assert 130_000 < certificate["results"][0]["people"] < 132_500
+    assert 235_000 < certificate["results"][0]["people"] < 237_000  # all but a tenth
     review = json.loads((folder / "run" / "review.json").read_text())
     assert 45_000 < review["people"] < 55_000
     assert "S-leak check: none" in fairpatch("show", "run", cwd=folder).stderr

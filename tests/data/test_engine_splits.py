@@ -143,7 +143,7 @@ def test_a_fit_in_an_engine_is_certified_on_all_rows_and_reproducible():
     assert g.patch_ == again.patch_
     assert g.certificate_.verdict == "certified"
     certified_on = g.certificate_.results[0].people
-    assert 19_500 < certified_on < 20_500
+    assert 29_500 < certified_on < 30_500  # ten thousand are enough to learn from and choose on
     assert {"id", "y", "group", "score"}.isdisjoint(c.name for c in g.patch_.columns)
     judged = g.certify(on("duckdb", table), "y", sensitive_features=["group"])
     frame = table.to_pandas()

@@ -152,7 +152,9 @@ def test_hostile_names_and_levels_in_duckdbs_text(number):
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_text_for_every_dialect_is_as_it_was(dialect):
     """Golden files: a change of a library's SQL is seen before a bank's job sees it."""
-    text = sql(patch_on("income", "job"), "p", dialect=dialect, keep=("id",)) + "\n"
+    text = (
+        sql(patch_on("income", "job"), "p", dialect=dialect, keep=("id",), with_score=True) + "\n"
+    )
     golden = GOLDEN / f"{dialect}.sql"
     assert text == golden.read_text(encoding="utf-8")
 
@@ -172,6 +174,8 @@ def test_what_is_missing_or_taken_is_named():
         apply(patch, frame, "score")
     with pytest.raises(ValueError, match="already has a column 'fairpatch_ratio'"):
         apply(patch, apply(patch, frame, "p"), "p")
+    with pytest.raises(ValueError, match="already has a column 'Fairpatch_confidence'"):
+        apply(patch, frame.assign(Fairpatch_confidence=1), "p")
 
 
 def test_a_score_that_is_none_decides_nothing():

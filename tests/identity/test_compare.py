@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpatch import Decision, FairPatch, Target
+from fairpatch import Card, Decision, FairPatch, Target
 from fairpatch.datasets import Population
 from fairpatch.identity.compare import LIMITS, compare, compare_rows
 from fairpatch.identity.fingerprint import fingerprint_of
@@ -73,7 +73,8 @@ def test_arrays_are_compared_by_position():
     people = POPULATION.sample(4_000, seed=0).to_pandas()
     X = people[["num_0", "num_1", "num_3"]].fillna(20.0).to_numpy()
     f = dict(zip(map(tuple, X), people["score"], strict=True))
-    g = FairPatch(lambda X: np.array([f.get(tuple(row), 0.5) for row in X]), Target(p_rule=0.6))
+    g = FairPatch(lambda X: np.array([f.get(tuple(row), 0.5) for row in X]), Target(p_rule=0.6),
+                  learner=Card(keep_order=None))  # fmt: skip
     g.fit(X, people["y"].to_numpy(), sensitive_features=people["group"].to_numpy())
     scores = people["score"].to_numpy()
     assert not compare_rows(g.patch_, X, scores).findings

@@ -21,5 +21,5 @@ def month(seed, n=2_000):
 @pytest.fixture(scope="session")
 def patched():
     """A model with its patch."""
-    rows = month(0, 6_000).drop(columns=["id", "new_score"])
+    rows = month(900, 6_000).drop(columns=["id", "new_score"])
     return FairPatch("score", TARGET).fit(rows, "y", sensitive_features=["group"]).patched_

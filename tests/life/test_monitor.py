@@ -22,7 +22,7 @@ def look(patched, history, rows, name, y="y", **more):
 def test_a_year_of_months_holds_and_a_broken_one_is_known(patched, tmp_path):
     history = History(tmp_path / "history.jsonl")
     for t in range(10):
-        found = look(patched, history, month(100 + t), f"2026-{t + 1:02}")
+        found = look(patched, history, month(100 + t, 4_000), f"2026-{t + 1:02}")
     assert found.verdict == "certified"
     assert [p.verdict for p in found.guarantees] == ["certified", "certified"]
     bad = month(200, 4_000)

@@ -43,12 +43,13 @@ def test_a_kept_patch_knows_its_new_model(found):
 def test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions(patched):
     rows = month(41, 5_000).drop(columns="id")
     S = {"sensitive_features": ["group"]}
-    free = FairPatch("new_score", TARGET, exclude=["score"]).fit(rows, "y", **S)
-    near = FairPatch("new_score", TARGET, exclude=["score"]).fit(rows, "y", **S, previous=patched)
+    own = {"exclude": ["score"], "splits": (0.6, 0.4, 0.0)}  # how far a certificate goes is luck
+    free = FairPatch("new_score", TARGET, **own).fit(rows, "y", **S)
+    near = FairPatch("new_score", TARGET, **own).fit(rows, "y", **S, previous=patched)
     test = month(42, 5_000)
     past = patched.decisions(test)
     apart = [np.mean(g.patched_.decisions(test) != past) for g in (free, near)]
-    assert apart[1] <= apart[0]
+    assert apart[1] < apart[0]
     assert near.choice_.churn is not None
     assert free.choice_.churn is None
 

@@ -267,6 +267,21 @@ def test_a_card_reads_as_it_decides():
     assert "<table" in card()._repr_html_()
 
 
+def test_no_attribute_is_cut():
+    """A card is worked out by hand: a list of categories that ends in three dots cannot be."""
+    named = [f"category-of-a-long-name-{k}" for k in range(5)]
+    categories = tuple(CategoryWeight(category=v, weight=10.0) for v in named)
+    job = CategoricalWeight(column="job", categories=categories, missing=0.0)
+    patch = Patch(
+        columns=[Column(name="job", kind="category")],
+        concepts=[Concept(name="job", weight=1.0, intercept=0.0, categories=(job,))],
+        card=CardScale(approve_at=10),
+    )
+    text = str(patch)
+    assert all(name in text for name in named)
+    assert "…" not in text
+
+
 def test_a_person_is_worked_out_by_hand_from_the_card_alone():
     """Add up what is printed: it is what is decided, for everybody."""
     patch, frame = card(deny_at=-55), people(n=800)

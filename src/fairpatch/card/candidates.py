@@ -18,7 +18,7 @@ from fairpatch._arrays import Floats
 from fairpatch._progress import tell
 from fairpatch.card.aim import Limit
 from fairpatch.card.cells import TEACHERS, Teacher
-from fairpatch.card.confidence import FIVES, bands_of
+from fairpatch.card.confidence import STEPS, bands_of, full_confidence
 from fairpatch.card.crossfit import (
     Aim,
     PushProblem,
@@ -30,11 +30,12 @@ from fairpatch.card.crossfit import (
 from fairpatch.card.fields import fields_of
 from fairpatch.card.left_out import left_out
 from fairpatch.card.options import CardOptions
-from fairpatch.card.order import likings
+from fairpatch.card.order import orders_of
 from fairpatch.card.points import Points, above_zero, rounded
 from fairpatch.card.scorecard import Rules, Scores
+from fairpatch.choose.close_calls import ANY, CLOSE, CLOSER, Between, close_calls
 from fairpatch.choose.learner import Ask, Task
-from fairpatch.choose.pool import FARTHEST, HUNDRED, needed_at, scale_of
+from fairpatch.choose.pool import FARTHEST, HUNDRED, hundred_ratio, needed_at, scale_of
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed
@@ -54,6 +55,8 @@ COLUMNS = 6
 """Of a scorecard, at most, unless the target says otherwise."""
 STEADIER = 0.1
 """How much the penalty of the push's model counts for caution: less than any step of its worth."""
+BANDED = 1.0
+"""How much a band of scores counts for caution: more than any worth."""
 FOLDS = 5
 STRICTER = 0.1
 """A second aim, where it differs: the limits moved inwards by this."""
@@ -68,6 +71,8 @@ class Candidate:
     worth: float
     teacher: Teacher
     direction: Direction
+    between: Between | None
+    """Scores outside which no decision changes."""
     constant: int
     """What is taken off the points needed to approve, and added to those needed to deny."""
 
@@ -84,7 +89,7 @@ class Cards:
     """The same by the scorecard itself."""
     needed: Floats
     """Whole points that may be needed, the most first."""
-    bands: dict[Direction, tuple[ScoreBand, ...]]
+    bands: dict[tuple[Direction, Between | None], tuple[ScoreBand, ...]]
     decision: Decision
     provenance: Provenance
     why_left_out: dict[str, str]
@@ -120,7 +125,7 @@ class Cards:
             card=CardScale(
                 approve_at=scale["approve_at"] + shift,
                 deny_at=scale["deny_at"] + (shift if model.direction == "both" else -shift),
-                confidence=self.bands[model.direction],
+                confidence=self.bands[model.direction, model.between],
             ),
             strength=1.0 if strength else 0.0,
             decision=self.decision,
@@ -128,12 +133,6 @@ class Cards:
             provenance=self.provenance,
         )
         return seal(patch, self.about(m))
-
-    def needs(self, m: int, strength: float) -> int:
-        """Points at which candidate m changes a decision: to deny where that is all it does."""
-        card = self.patch(m, strength).card
-        one_way = self.models[m].direction == "demote_only"
-        return 0 if card is None else card.deny_at if one_way else card.approve_at
 
     def about(self, m: int) -> dict[str, Any]:
         """Its settings."""
@@ -145,31 +144,28 @@ class Cards:
             "inverse_penalty": model.teacher.inverse_penalty,
             "factored": model.teacher.factored,
             "direction": model.direction,
+            "between": model.between and list(model.between),
         }
 
     def caution(self, m: int) -> float:
-        """More, the less the push is worth beside f's confidence; then, the steadier its model."""
-        return -self.models[m].worth - STEADIER * self.models[m].teacher.inverse_penalty
+        """More for close calls only, and the less the push is worth beside f's confidence.
+
+        Then, the steadier its model.
+        """
+        model = self.models[m]
+        banded = 0.0 if model.between is None else BANDED + model.between[0]
+        return banded - model.worth - STEADIER * model.teacher.inverse_penalty
 
     def size(self, m: int) -> int:
         """Its attributes."""
         return self.cards[self.models[m].card].attributes
-
-    def importance(self) -> dict[str, float]:
-        """How many points each column moves, over all scorecards."""
-        moves: dict[str, float] = {}
-        for card in self.cards:
-            for j, points in card.points.items():
-                name = card.fields[j].column.name
-                moves[name] = moves.get(name, 0.0) + float(np.ptp(points))
-        return moves
 
 
 def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
     """Learn scorecards for a target from rows that f has been asked about."""
     rows, target = both.rows, task.target
     problem, why = _remembered(rows, both.weight, task, options)
-    most = COLUMNS if target.max_columns is None else target.max_columns
+    most = most_columns(target)
     folds = folds_of(2 * rows.s.comparable().strata + rows.y, FOLDS, task.seed)
     judged = np.ones(len(rows), bool) if both.known_to_f is None else ~both.known_to_f
     folds[~judged] = -1  # always learned from
@@ -202,6 +198,11 @@ def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
     return _pool(problem, task, options, judged, cards, crossed, made, why)
 
 
+def most_columns(target: Target) -> int:
+    """Of a scorecard for this target."""
+    return COLUMNS if target.max_columns is None else target.max_columns
+
+
 def _column_choices(problem: PushProblem, aim: Aim, most: int, task: Task) -> list[list[int]]:
     """The columns that say the push best; and those of the previous scorecard, with new points."""
     best = columns_for(problem, aim, most)
@@ -221,7 +222,9 @@ def _pool(
     directions = DIRECTIONS if target.direction == "both" else (target.direction,)
     whole = [card.of(problem.pieces) for card in cards]
     bands = {
-        d: bands_of(problem.f_logit, task.decision, d, target.only_between) for d in directions
+        (d, between): bands_of(problem.f_logit, task.decision, d, between)
+        for d in directions
+        for between in _betweens(task)
     }
     bare = Patch(columns=(), concepts=(), decision=task.decision)
     models: list[Candidate] = []
@@ -230,27 +233,33 @@ def _pool(
     highest = 1.0
     for c, card in enumerate(cards):
         aim, worth, teacher = made[c]
-        for d in directions:
+        for (d, between), by_band in bands.items():
             constant = card.constant
             if d == "promote_only":  # nobody loses: any number of points may be needed
                 constant = int(FARTHEST - card.reach[0])
             elif d == "demote_only":
                 constant = -int(FARTHEST + card.reach[1])
-            scale = CardScale(approve_at=1, confidence=bands[d])
+            scale = CardScale(approve_at=1, confidence=by_band)
             sure = bare.model_copy(update={"card": scale}).confidence(problem.f_logit)[here]
-            side = np.where(problem.f_logit[here] > 0, 1.0, -1.0)
-            models.append(Candidate(c, aim, worth, teacher, d, constant))
+            models.append(Candidate(c, aim, worth, teacher, d, between, constant))
             for points, table in ((crossed[c], ratios), (whole[c], final)):
-                towards = side * (points[here] + constant)
-                table.append(1 + (sure + towards) / HUNDRED)
-                highest = max(highest, float((-towards).max(initial=0.0)))
-    step = gcd(options.points_step, FIVES)
+                table.append(hundred_ratio(points[here] + constant, sure, problem.f_logit[here]))
+                highest = max(highest, float(np.abs(points[here] + constant).max(initial=0.0)))
+    step = gcd(options.points_step, *STEPS)
     top = int(-(-highest // step) + 1) * step
     return Cards(
         tuple(cards), tuple(models), np.array(ratios), np.array(final),
         np.arange(top, 0, -step, dtype=np.float64), bands, task.decision,
         _provenance(task, problem, options), why,
     )  # fmt: skip
+
+
+def _betweens(task: Task) -> tuple[Between | None, ...]:
+    """The scores that may change: as asked; otherwise any of them, or close calls only."""
+    only = task.target.only_between
+    if only is None:
+        return (None, *(close_calls(task.decision, odds) for odds in (CLOSE, CLOSER)))
+    return (None if only == ANY else only,)
 
 
 def _by_folds(
@@ -309,18 +318,17 @@ def push_problem(
             f"no column is left for a scorecard: all are alike{', or ' * bool(why)}{named}"
         )
     pieces = tuple(field.read(held) for field in fields)
-    unit = float(np.quantile(np.abs(rows.f), 0.9)) or 1.0
-    liked = likings(ask, rows.X, rows.f, fields, pieces)
+    orders = orders_of(ask, rows.X, rows.f, fields, pieces)
     problem = PushProblem(
         encoder.only([column.name for column in kept]).transform(rows.X),
         fields,
-        tuple(liked),
-        Rules.of(fields, liked, options),
+        tuple(orders),
+        Rules.of(fields, orders, options),
         pieces,
         rows.s.comparable().codes,
         rows.y,
         rows.f,
-        np.abs(rows.f) / unit,
+        np.abs(rows.f) / full_confidence(rows.f),
         np.ones(len(rows)) if weight is None else weight,
     )
     return problem, why
@@ -335,7 +343,7 @@ def _remembered(
             rows, task.encoder, options, weight=weight, ask=task.ask
         )
     problem, why = task.memory["problem"]
-    return replace(problem, rules=Rules.of(problem.fields, problem.liked, options)), why
+    return replace(problem, rules=Rules.of(problem.fields, problem.orders, options)), why
 
 
 def aims_of(problem: PushProblem, target: Target, teacher: Teacher) -> list[Aim]:

@@ -4,30 +4,35 @@ A hundred points are the log-odds that one person in ten exceeds, so that points
 a model of few and of many columns. Bands end at scores that people use.
 """
 
-from math import floor, log10
-
 import numpy as np
 from scipy.special import expit, logit
 
 from fairpatch._arrays import Floats
+from fairpatch.choose.close_calls import Between, two_digits
 from fairpatch.choose.pool import FARTHEST
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote
 from fairpatch.patch.parts import ScoreBand
 
-STEPS = (*range(5, 55, 5), 60, 70, 80, 90, 100, 115, FARTHEST)
-"""Points of the bands, from the threshold outwards; nearest to it they are 0."""
-QUANTILE = 0.9
-FIVES = 5
+STEPS = (*range(6, 60, 6), 66, 78, 90, 102, 116, FARTHEST)
+"""Points of the bands, from the threshold outwards; nearest to it they are 0.
 
-Between = tuple[float, float]
+Sixes, where columns have points in fives: as on a vernier, the points needed can then be set by
+ones, and each step changes the decisions of few. With fives, one step moved a P-Rule by a tenth.
+"""
+QUANTILE = 0.9
+
+
+def full_confidence(f_logit: Floats) -> float:
+    """The log-odds that are worth a hundred points."""
+    return float(np.quantile(np.abs(f_logit), QUANTILE)) or 1.0
 
 
 def bands_of(
     f_logit: Floats, decision: Decision, direction: Direction, only: Between | None = None
 ) -> tuple[ScoreBand, ...]:
     """The bands of the scores of whom a decision may change, from the lowest score."""
-    hundred = float(np.quantile(np.abs(f_logit), QUANTILE)) or 1.0
+    hundred = full_confidence(f_logit)
     t, favourable = decision.threshold, bool(decision.favourable)
     bands: list[ScoreBand] = []
     for denied in (True, False):
@@ -47,21 +52,10 @@ def _edges(scores: list[float], t: float, sign: int) -> list[tuple[float, int]]:
     """
     kept: dict[float, int] = {}
     for score, points in zip(scores, STEPS, strict=True):
-        edge = _rounded(score)
+        edge = two_digits(score)
         if sign * (edge - t) > 0 and 0.0 < edge < 1.0:
             kept[edge] = points
     return sorted(kept.items(), key=lambda e: sign * e[0])
-
-
-def _rounded(score: float) -> float:
-    """To two digits of its distance from 0 or 1.
-
-    >>> _rounded(0.4378), _rounded(0.01234), _rounded(0.98766)
-    (0.44, 0.012, 0.988)
-    """
-    far = min(score, 1 - score)
-    digits = 1 - floor(log10(far)) if far > 0 else 6
-    return round(score, digits)
 
 
 def _side(

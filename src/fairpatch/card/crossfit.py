@@ -15,6 +15,7 @@ from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.card.aim import Cells, Limit, multipliers
 from fairpatch.card.cells import CellModel, FactoredModel, Teacher
 from fairpatch.card.fields import Field
+from fairpatch.card.order import Levels
 from fairpatch.card.scorecard import Rules, Scores, choose_columns, learn_scores
 
 NEAR = 0.5
@@ -28,8 +29,8 @@ class PushProblem:
     Z: Floats
     """Encoded features, for the push; ``pieces`` is what a scorecard can say of the same rows."""
     fields: Sequence[Field]
-    liked: tuple[Floats, ...]
-    """By field: f's mean log-odds of each piece."""
+    orders: tuple[Levels, ...]
+    """By field: f's own order of its pieces."""
     rules: Rules
     pieces: tuple[Ints, ...]
     """By field: each row's piece."""

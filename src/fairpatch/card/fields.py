@@ -14,7 +14,7 @@ from fairpatch.measure.values import Value
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 
-RARE = 0.02
+RARE = 0.005
 """Of the people, at least, for whom a category has points of its own."""
 
 

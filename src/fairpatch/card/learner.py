@@ -6,14 +6,14 @@ from typing import ClassVar
 import numpy as np
 
 from fairpatch._arrays import Floats, Ints
-from fairpatch.card.candidates import COLUMNS, aims_of, learn_cards, push_problem
+from fairpatch.card.candidates import aims_of, learn_cards, most_columns, push_problem
 from fairpatch.card.cells import Teacher
 from fairpatch.card.crossfit import columns_for, scores_for
 from fairpatch.card.options import CardOptions
 from fairpatch.card.points import rounded
 from fairpatch.card.previous import beside_previous
 from fairpatch.choose.learner import Ask, Learned, Relearn, Task
-from fairpatch.choose.pool import HUNDRED
+from fairpatch.choose.pool import hundred_ratio
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed
@@ -68,12 +68,11 @@ class Card(CardOptions):
         if both.known_to_f is not None:
             rows = rows.take(np.flatnonzero(~both.known_to_f))
         learned = Learned(
-            cards, rows, cards.ratios, cards.final, both.counts,
-            importance=cards.importance(), left_out=cards.why_left_out,
-        )  # fmt: skip
+            cards, rows, cards.ratios, cards.final, both.counts, left_out=cards.why_left_out
+        )
         if task.previous is None or task.previous.card is None:
             return learned
-        joined = beside_previous(cards, task.previous, rows, task.target.direction)
+        joined = beside_previous(cards, task.previous, rows)
         return replace(learned, pool=joined, ratios=joined.ratios, final=joined.final)
 
     def relearn(
@@ -89,10 +88,7 @@ class Card(CardOptions):
         teacher = Teacher(
             float(settings.get("inverse_penalty", 0.3)), bool(settings.get("factored", False))
         )
-        most = COLUMNS if target.max_columns is None else target.max_columns
-        side = np.where(rows.f > 0, 1.0, -1.0)
-        sure = patch.confidence(rows.f)
-        middle = 0.0 if patch.card is None else (patch.card.approve_at + patch.card.deny_at) / 2
+        most, sure = most_columns(target), patch.confidence(rows.f)
 
         def again(drawn: Ints, _: int) -> Floats:
             some = problem.take(drawn)
@@ -100,7 +96,6 @@ class Card(CardOptions):
             aim = aims[min(int(settings.get("aim", 0)), len(aims) - 1)]
             scores = scores_for(some, aim, columns_for(some, aim, most))
             card = rounded(scores, problem.fields, problem.pieces, worth, self)
-            points = card.of(problem.pieces) - middle
-            return np.asarray(1 + (side * points + sure) / HUNDRED)
+            return hundred_ratio(card.of(problem.pieces) + card.constant, sure, rows.f)
 
         return again

@@ -2,8 +2,9 @@
 
 The points keep it: with a(v) f's mean log-odds when everybody's column is set to v, points never
 rank two pieces against a. So nobody is approved for what f counts against people, and nobody loses
-an approval by a number that f likes better. Where f cannot be asked, because it is a column of
-scores, an additive model of its log-odds answers instead.
+an approval by a number that f likes better. Two bins of a number whose answers overlap, because f
+goes up and down inside them, have the same points: either would turn somebody's order round. Where
+f cannot be asked, because it is a column of scores, an additive model of its log-odds answers.
 """
 
 from collections.abc import Sequence
@@ -24,35 +25,54 @@ UNREAD = 0.1
 """Of the spread of f's log-odds: a column that moves a model of them by less is none of f's."""
 SAME = 1e-9
 """Log-odds that differ by less are the same: f does not read the column."""
+WITHIN = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Of the numbers in a bin, those that f is asked about."""
+
+Levels = tuple[tuple[int, ...], ...]
+"""The pieces of a field from those that f likes least; () where it does not tell them apart."""
 
 
-def likings(
+def orders_of(
     ask: Ask | None, X: Any, f_logit: Floats, fields: Sequence[Field], pieces: Sequence[Ints]
-) -> list[Floats]:
-    """By field: f's mean log-odds of each piece; NaN where nobody is in it."""
+) -> list[Levels]:
+    """By field: f's order of its pieces."""
+    return [levels(*answers) for answers in answers_of(ask, X, f_logit, fields, pieces)]
+
+
+def answers_of(
+    ask: Ask | None, X: Any, f_logit: Floats, fields: Sequence[Field], pieces: Sequence[Ints]
+) -> list[tuple[Floats, Floats]]:
+    """By field: f's least and best mean log-odds of each piece; NaN where nobody is in it."""
     if ask is None:
-        return _by_model(f_logit, fields, pieces)
+        return [(each, each) for each in _by_model(f_logit, fields, pieces)]
     some = np.random.default_rng(0).permutation(len(f_logit))[:ASKED]
     return [_asked(ask, X, some, field, piece) for field, piece in zip(fields, pieces, strict=True)]
 
 
-def _asked(ask: Ask, X: Any, some: Ints, field: Field, piece: Ints) -> Floats:
-    """f's mean answer when some people have a typical value of each piece instead of their own."""
+def _asked(ask: Ask, X: Any, some: Ints, field: Field, piece: Ints) -> tuple[Floats, Floats]:
+    """f's least and best mean answer when some people have a value of each piece, not their own.
+
+    NaN where nobody is in it.
+    """
     values = Columns.of(X).values(field.column)
-    liked = np.full(field.pieces, np.nan)
+    low, high = np.full((2, field.pieces), np.nan)
     for k in range(field.pieces):
         inside = np.flatnonzero(piece == k)
         if len(inside):
-            liked[k] = float(np.mean(ask(with_value(X, some, field, _typical(values[inside])))))
-    return liked
+            answers = [
+                float(np.mean(ask(with_value(X, some, field, value))))
+                for value in _typical(values[inside])
+            ]
+            low[k], high[k] = min(answers), max(answers)
+    return low, high
 
 
-def _typical(values: Any) -> Any:
-    """A value that somebody has: the middle of numbers, the commonest category."""
+def _typical(values: Any) -> list[Any]:
+    """Values that somebody has: numbers from low to high, the commonest category."""
     if values.dtype != object:
-        return np.quantile(values, 0.5, method="nearest")
+        return list(np.unique(np.quantile(values, WITHIN, method="nearest")))
     distinct, many = np.unique(values.astype(str), return_counts=True)
-    return next(v for v in values if str(v) == distinct[many.argmax()])
+    return [next(v for v in values if str(v) == distinct[many.argmax()])]
 
 
 def with_value(X: Any, some: Ints, field: Field, value: Any) -> Any:
@@ -84,13 +104,26 @@ def _by_model(f_logit: Floats, fields: Sequence[Field], pieces: Sequence[Ints]) 
     return [each * (np.nanmax(each) - np.nanmin(each) > unread) for each in liked]
 
 
-def chain(liked: Floats) -> list[int]:
-    """The pieces from the one that f likes least; none where f does not tell them apart.
+def levels(low: Floats, high: Floats) -> Levels:
+    """The pieces from those that f likes least; pieces whose answers overlap are one level.
 
-    >>> chain(np.array([0.5, np.nan, -1.0])), chain(np.zeros(3))
-    ([2, 0], [])
+    >>> nobody = np.nan
+    >>> levels(np.array([0.5, nobody, -1.0]), np.array([0.7, nobody, -0.9]))
+    ((2,), (0,))
+    >>> levels(np.array([0.0, 0.1, 2.0]), np.array([0.3, 0.2, 2.1]))
+    ((0, 1), (2,))
+    >>> levels(np.zeros(3), np.zeros(3))
+    ()
     """
-    known = np.flatnonzero(~np.isnan(liked))
-    if len(known) < 2 or np.ptp(liked[known]) <= SAME:
-        return []
-    return [int(k) for k in known[np.argsort(liked[known], kind="stable")]]
+    known = np.flatnonzero(~np.isnan(low))
+    if len(known) < 2 or high[known].max() - low[known].min() <= SAME:
+        return ()
+    found: list[list[int]] = []
+    top = -np.inf
+    for k in known[np.lexsort((high[known], low[known]))]:
+        if found and low[k] < top - SAME:
+            found[-1].append(int(k))
+        else:
+            found.append([int(k)])
+        top = max(top, float(high[k]))
+    return tuple(map(tuple, found))

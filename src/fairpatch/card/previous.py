@@ -14,7 +14,7 @@ from fairpatch.card.candidates import Cards
 from fairpatch.choose.pool import Patches
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
-from fairpatch.measure.direction import DIRECTIONS, Direction
+from fairpatch.measure.direction import Direction
 from fairpatch.patch import CardScale, Patch
 from fairpatch.patch.sealed import seal
 
@@ -54,12 +54,6 @@ class Joined:
         patch = self.previous.patch(m - len(self.new), strength)
         return seal(patch, self.about(m)) if strength else patch
 
-    def needs(self, m: int, strength: float) -> int | None:
-        """Points at which candidate m changes a decision."""
-        if m < len(self.new):
-            return self.new.needs(m, strength)
-        return self.previous.needs(m - len(self.new), strength)
-
     def about(self, m: int) -> dict[str, Any]:
         """Its settings."""
         if m < len(self.new):
@@ -76,9 +70,8 @@ class Joined:
         return self.new.size(m) if m < len(self.new) else self.previous.size(m - len(self.new))
 
 
-def beside_previous(new: Cards, previous: Patch, rows: Rows, direction: Direction) -> Joined:
+def beside_previous(new: Cards, previous: Patch, rows: Rows) -> Joined:
     """New candidates and the previous scorecard on the same rows, on one scale of points."""
-    directions = DIRECTIONS if direction == "both" else (direction,)
     provenance = new.provenance.model_copy(update={"edits": previous.provenance.edits})
     same = {"strength": 1.0, "decision": new.decision, "provenance": provenance}
     card = previous.card or CardScale(approve_at=1)
@@ -86,11 +79,11 @@ def beside_previous(new: Cards, previous: Patch, rows: Rows, direction: Directio
         previous.model_copy(
             update={
                 **same,
-                "card": card.model_copy(update={"confidence": new.bands[one]}),
+                "card": card.model_copy(update={"confidence": bands}),
                 "direction": one,
             }
         )
-        for one in directions
+        for (one, _), bands in new.bands.items()
     ]
     pool, ratios = Patches.of(cards, rows)
     strengths = np.union1d(new.strengths, pool.strengths if pool.strengths is not None else ())

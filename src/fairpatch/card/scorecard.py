@@ -2,9 +2,9 @@
 
     minimise  sum_i w_i (h_i - c - sum_j p_j(piece of i))^2      p_j(reference) = 0
 
-Along a chain of pieces, from the one f likes least to the one it likes best, p never falls: p is a
-sum of steps that are at least 0. Scaling h scales p, so one solution serves every weight of f's
-confidence; rounding to whole points comes after.
+Along the levels of a field's pieces, from those f likes least to those it likes best, p never
+falls: p is a sum of steps that are at least 0. Scaling h scales p, so one solution serves every
+weight of f's confidence; rounding to whole points comes after.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from sklearn.isotonic import isotonic_regression
 from fairpatch._arrays import Floats, Ints
 from fairpatch.card.fields import Field
 from fairpatch.card.options import CardOptions
-from fairpatch.card.order import chain
+from fairpatch.card.order import Levels
 
 PRIOR = 0.002
 """The share of the rows added to every piece with nothing to say, so that rare ones wait."""
@@ -47,35 +47,29 @@ class Scores:
             total += points[pieces[j]]
         return total
 
-    def without(self, j: int) -> "Scores":
-        """The same without one field."""
-        return Scores({k: v for k, v in self.values.items() if k != j}, self.constant)
-
 
 @dataclass(frozen=True, eq=False)
 class Rules:
     """Which way each field's points may go."""
 
-    chains: tuple[tuple[int, ...], ...]
+    levels: tuple[Levels, ...]
     """By field: pieces along which points never fall; empty where they are free."""
     signs: tuple[int, ...]
     """By field: 1 where no piece takes points away, -1 where none gives any."""
 
     @classmethod
-    def of(
-        cls, fields: Sequence[Field], likings: Sequence[Floats], options: CardOptions
-    ) -> "Rules":
+    def of(cls, fields: Sequence[Field], orders: Sequence[Levels], options: CardOptions) -> "Rules":
         """What people said goes before f's own order."""
-        chains = []
-        for field, liked in zip(fields, likings, strict=True):
+        levels: list[Levels] = []
+        for field, order in zip(fields, orders, strict=True):
             way = options.monotonic.get(field.column.name, 0)
-            along: Sequence[int] = ()
             if way and field.in_order:
-                along = range(field.pieces)[::way]
+                levels.append(tuple((k,) for k in range(field.pieces))[::way])
             elif options.keep_order == "all" or (options.keep_order and field.in_order):
-                along = chain(liked)
-            chains.append(tuple(along))
-        return cls(tuple(chains), tuple(options.signs.get(f.column.name, 0) for f in fields))
+                levels.append(order)
+            else:
+                levels.append(())
+        return cls(tuple(levels), tuple(options.signs.get(f.column.name, 0) for f in fields))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +104,7 @@ class Fit:
         return cls(
             [fields[j] for j in used],
             Rules(
-                tuple(rules.chains[j] for j in used),
+                tuple(rules.levels[j] for j in used),
                 tuple(rules.signs[j] for j in used),
             ),
             starts,
@@ -144,20 +138,20 @@ class Fit:
 
     def _ways(self, j: int) -> tuple[Floats, list[float], list[float]]:
         """How a field's points follow from free numbers: a matrix, and their bounds."""
-        field, along, sign = self.fields[j], self.rules.chains[j], self.rules.signs[j]
+        field, along, sign = self.fields[j], self.rules.levels[j], self.rules.signs[j]
         size = field.pieces + 1
         low, high = (0.0 if sign > 0 else -np.inf), (0.0 if sign < 0 else np.inf)
         ways: list[Floats] = []
         bounds: list[tuple[float, float]] = []
         free = [k for k in range(field.pieces) if k != field.reference]
         if along:
-            at = along.index(field.reference)
+            at = next(i for i, level in enumerate(along) if field.reference in level)
             for i in range(len(along) - 1):
                 step = np.zeros(size)
                 if i >= at and sign >= 0:  # what f likes better than the reference
-                    step[list(along[i + 1 :])] = 1.0
+                    step[[k for level in along[i + 1 :] for k in level]] = 1.0
                 elif i < at and sign <= 0:
-                    step[list(along[: i + 1])] = -1.0
+                    step[[k for level in along[: i + 1] for k in level]] = -1.0
                 else:
                     continue
                 ways.append(step)
@@ -207,9 +201,12 @@ def _gain(field: Field, rules: Rules, j: int, piece: Ints, left: Floats, weight:
     w = weight / weight.sum()
     n = np.bincount(piece, w, field.pieces + 1)
     mean = np.bincount(piece, w * left, field.pieces + 1) / (n + PRIOR)
-    along = list(rules.chains[j])
-    if along:
-        mean[along] = isotonic_regression(mean[along], sample_weight=n[along] + 1e-12)
+    if along := rules.levels[j]:
+        people = np.array([n[list(level)].sum() + 1e-12 for level in along])
+        sums = [float(n[list(level)] @ mean[list(level)]) for level in along]
+        steady = isotonic_regression(np.array(sums) / people, sample_weight=people)
+        for level, value in zip(along, steady, strict=True):
+            mean[list(level)] = value
     if not field.gaps:
         mean[-1] = 0.0
     base = mean[field.reference]

@@ -22,6 +22,13 @@ from fairpatch.measure.metric import METRICS, Metric
 
 WIDEST, CLOSEST, RUNGS = 0.25, 0.004, 24
 """How far inside the target the ladder starts, its least step, and its rungs at most."""
+TIMES, FEW = 4.0, 0.02
+"""The changes that a certificate may cost, as times those of the preferred patch or as a share: who
+has too few rows to certify should see that, and not a patch that changes everybody."""
+BACK = 0.05
+"""A dial that has fallen so far below where the ladder begins is past its best."""
+ROOM = (3.0, 2.0, 1.0)
+"""Standard errors inside the target that a candidate should be able to reach, the best first."""
 KINDEST: tuple[Direction, ...] = ("promote_only", "both", "demote_only")
 """Of patches that serve alike: no approval is withdrawn, if that can be."""
 
@@ -122,7 +129,8 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
 def _preferred(able: list[Choice], frontier: Frontier, target: Target) -> Choice:
     """The one that costs least; of those within the noise, the kindest and then the most cautious.
 
-    What candidates cost is judged by scores that have not seen the person, where there are such.
+    Where a model is in force already, what differs least from it comes before caution. Costs are
+    judged by scores that have not seen the person, where there are such.
     """
     judged = (
         {c.model: c for c in options(frontier.crossed, [target])[0]} if frontier.crossed else {}
@@ -136,14 +144,25 @@ def _preferred(able: list[Choice], frontier: Frontier, target: Target) -> Choice
     people = next(iter(frontier.dials[0].values())).people
     # a decision that differs costs up to two: a change and an error
     error = 2 * float(np.sqrt(max(seen[int(costs.argmin())].change_rate, 1 / people) / people))
-    near = np.flatnonzero(costs <= costs.min() + target.close_calls * error)
+    near = {
+        c.model: cost
+        for c, cost in zip(able, costs.tolist(), strict=True)
+        if cost <= costs.min() + target.close_calls * error
+    }
     pool = frontier.candidates
 
-    def order(i: int) -> tuple[float, ...]:
-        m = able[i].model
-        return (KINDEST.index(pool.directions[m]), -pool.caution(m), float(costs[i]))
+    def order(c: Choice) -> tuple[float, ...]:
+        m = c.model
+        return (KINDEST.index(pool.directions[m]), c.churn or 0.0, -pool.caution(m), near[m])
 
-    return able[min((int(i) for i in near), key=order)]
+    return min(_with_room([c for c in able if c.model in near], frontier, target), key=order)
+
+
+def _with_room(able: list[Choice], frontier: Frontier, target: Target) -> list[Choice]:
+    """Those that could also meet the target by a margin: at its very end none is certified."""
+    tried = [target.replace(safety_margin=target.safety_margin + room) for room in ROOM]
+    reach = [{c.model for c in some} for some in options(frontier, tried)]
+    return next((some for r in reach if (some := [c for c in able if c.model in r])), able)
 
 
 def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
@@ -159,31 +178,30 @@ def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
     worst = np.array([values[feature, requirement.name] for feature in dials])
     room = worst.min(0) if metric.at_least else -worst.max(0)
     start = int(first.at(best.strength))
-    met = _met(frontier, best.model, target)
-    most = np.inf
-    if target.max_extra_changes is not None:
-        most = float(first.change_rate[start]) + target.max_extra_changes
+    met = np.flatnonzero(frontier.met(best.model, target.requirements))
+    kept = set(_within(frontier, best.model, met, target).tolist())
+    preferred = float(first.change_rate[start])
+    extra = target.max_extra_changes
+    most = max(TIMES * preferred, FEW) if extra is None else preferred + extra
     rungs, last = [best], float(room[start])
     for k in range(start + 1, len(room)):
-        stop = first.change_rate[k] > most or room[k] > room[start] + WIDEST or len(rungs) >= RUNGS
-        if stop:
-            break
-        if met[k] and room[k] >= last + CLOSEST:
+        far = first.change_rate[k] > most or room[k] > room[start] + WIDEST
+        if far or room[k] < room[start] - BACK or len(rungs) >= RUNGS:
+            break  # far enough, or past its best: nearly everybody would be approved next
+        if k in kept and room[k] >= last + CLOSEST:
             rungs.append(_option(frontier, best.model, k, target, values))
             last = float(room[k])
     return rungs[::-1]
 
 
-def _met(frontier: Frontier, m: int, target: Target) -> Bools:
-    """Along a candidate's dial: where everything that the target limits is kept."""
+def _within(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> NDArray[np.intp]:
+    """Of some stretches of a candidate's dial, those that move and differ as little as asked."""
     dial = next(iter(frontier.dials[m].values()))
-    met = frontier.met(m, target.requirements)
     if target.max_displacement is not None:
-        little = frontier.moved_little(m, dial.strength, target.max_displacement)
-        met = met & (np.arange(len(met)) < little)
+        met = met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
     if target.max_churn is not None:
-        met = met & (dial.churn <= target.max_churn)
-    return np.asarray(met)
+        met = met[dial.churn[met] <= target.max_churn]
+    return met
 
 
 def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
@@ -264,10 +282,7 @@ def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> 
     accurate may be any of them.
     """
     dial = next(iter(frontier.dials[m].values()))
-    if target.max_displacement is not None:
-        met = met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
-    if target.max_churn is not None:
-        met = met[dial.churn[met] <= target.max_churn]
+    met = _within(frontier, m, met, target)
     if not len(met):
         return None
     if target.prefer is None:

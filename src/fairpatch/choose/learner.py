@@ -86,7 +86,8 @@ class Learned:
     learned_from : Rows, optional
         Rows to estimate P(S | x) on, where they are not ``rows``.
     importance : dict of column to float
-        How much each column moves the candidates; for ``Target.max_columns``.
+        How much each column moves the candidates, for ``Target.max_columns``; empty of a learner
+        that keeps to it by itself.
     left_out : dict of column to str
         Why candidates do not read a column, whatever it could say.
     """

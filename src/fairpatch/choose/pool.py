@@ -49,9 +49,6 @@ class Pool(Protocol):
     def about(self, m: int) -> dict[str, Any]:
         """The settings that make candidate m, for people to read."""
 
-    def needs(self, m: int, strength: float) -> int | None:
-        """Of a scorecard: the points at which candidate m changes a decision."""
-
     def caution(self, m: int) -> float:
         """More where f's confidence counts for more; alike where a learner cannot say."""
 
@@ -110,13 +107,6 @@ class Patches:
         """What made it."""
         return dict(self.patches[m].provenance.settings)
 
-    def needs(self, m: int, strength: float) -> int | None:
-        """Points at which a scorecard changes a decision."""
-        card = at_strength(self.patches[m], strength).card if strength else self.patches[m].card
-        if card is None:
-            return None
-        return card.deny_at if self.patches[m].direction == "demote_only" else card.approve_at
-
     def caution(self, m: int) -> float:  # noqa: ARG002 they are what they are
         """Nothing to choose between."""
         return 0.0
@@ -132,8 +122,12 @@ def dial_ratio(patch: Patch, points: Floats, f_logit: Floats) -> Floats:
     if patch.card is None:
         each, rest = patch.effect(f_logit)
         return np.asarray(1 + each * points + rest)
-    side = np.where(f_logit > 0, 1.0, -1.0)
-    return np.asarray(1 + (side * (points + anchor(patch)) + patch.confidence(f_logit)) / HUNDRED)
+    return hundred_ratio(points + anchor(patch), patch.confidence(f_logit), f_logit)
+
+
+def hundred_ratio(points: Floats, confidence: Floats, f_logit: Floats) -> Floats:
+    """r of a scorecard where a hundred points are needed: the dial goes from there."""
+    return np.asarray(1 + (np.where(f_logit > 0, points, -points) + confidence) / HUNDRED)
 
 
 def anchor(patch: Patch) -> int:

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from fairpatch.choose.choice import Choice
 from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import dials_of
-from fairpatch.choose.pool import HUNDRED, Pool, constant_of
+from fairpatch.choose.pool import Pool, constant_of, hundred_ratio
 from fairpatch.data.rows import Rows
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import edit
@@ -32,9 +30,8 @@ def struck_lines(candidates: Pool, choice: Choice, rows: Rows) -> tuple[Struck, 
     struck = []
     for line in patch.lines:
         left = edit(patch, strike=[line.name])
-        side = np.where(rows.f > 0, 1.0, -1.0)
         points = left.points(rows.X) + constant_of(patch)
-        ratio = 1 + (side * points + left.confidence(rows.f)) / HUNDRED
+        ratio = hundred_ratio(points, left.confidence(rows.f), rows.f)
         (dials,) = dials_of([ratio], [patch.direction], rows, candidates)
         struck.append(Struck(choice.model, patch.direction, line.name, dials))
     return tuple(struck)

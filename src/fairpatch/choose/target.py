@@ -96,7 +96,7 @@ class Target:
         withdraws no approval, and then the one that heeds the base model's confidence most.
     max_extra_changes : float, optional
         The share of decisions that may change, at most, beyond those of the preferred patch, so
-        that the target can be certified.
+        that the target can be certified; by default up to four times as many in all, or 2 %.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Target:
     max_churn: float | None = None
     price_per_churn: float = 1.0
     safety_margin: float = 0.0
-    close_calls: float = 0.5
+    close_calls: float = 1.0
     max_extra_changes: float | None = None
 
     def __init__(self, **options: Any) -> None:

@@ -5,17 +5,15 @@ as the fit did, by the scorecards' own figures; only the choice itself is certif
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fairpatch._table import Table
 from fairpatch.choose.choice import Choice, choose
+from fairpatch.choose.close_calls import ANY, close_calls
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learner, Task
 from fairpatch.choose.not_reached import TargetNotReachedError
-
-CLOSE = (0.1, 0.9)
-"""Scores between which a call is close, for who has not said so."""
 
 
 @dataclass(frozen=True)
@@ -42,26 +40,31 @@ def wishes(
     """The choice, the same without its certificate, and each wish changed."""
     table = [Wish.of("as chosen", choice)]
     if choice.change_rate != preferred.change_rate:
-        table.append(Wish.of("without the room that the certificate takes", preferred))
-    for name, other, asked in _others(task, learner, preferred):
+        table.append(Wish.of("without the certificate's margin", preferred))
+    for name, other, asked in _others(task, learner, frontier, preferred):
         table.append(Wish.of(name, _chosen(replace(task, target=asked), other, frontier)))
     if preferred.bound is not None:
         table.append(Wish("the fewest of any method, reading S", preferred.bound.change_rate))
     return tuple(table)
 
 
-def _others(task: Task, learner: Learner, preferred: Choice) -> Iterator[tuple[str, Learner, Any]]:
+def _others(
+    task: Task, learner: Learner, frontier: Frontier, preferred: Choice
+) -> Iterator[tuple[str, Learner, Any]]:
     """Each wish changed: what it is called, the learner and the target."""
     target = task.target
-    options: list[str] = [f.name for f in fields(learner)] if is_dataclass(learner) else []
-    if getattr(learner, "keep_order", None) is not None:
+    if not hasattr(learner, "keep_order"):  # no scorecard: to learn again would take minutes
+        return
+    if learner.keep_order is not None:
         free: Any = replace(learner, keep_order=None)  # type: ignore[type-var]
         yield "the base model's order not kept", free, target
-    if "keep_order" in options and target.only_between is None:
-        words = f"close calls only, scores from {CLOSE[0]:g} to {CLOSE[1]:g}"
-        yield words, learner, target.replace(only_between=CLOSE)
-    elif target.only_between is not None:
-        yield "any score may change", learner, target.replace(only_between=None)
+    between = frontier.candidates.about(preferred.model).get("between")
+    if between is not None:
+        yield "any score may change", learner, target.replace(only_between=ANY)
+    elif target.only_between is None:
+        close = close_calls(task.decision)
+        words = f"close calls only, scores from {close[0]:g} to {close[1]:g}"
+        yield words, learner, target.replace(only_between=close)
     if target.max_proxy is not None:
         yield "no limit on proxies", learner, target.replace(max_proxy=None)
     if target.direction == "both" and preferred.direction != "promote_only":

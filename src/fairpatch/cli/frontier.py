@@ -62,5 +62,5 @@ def run(
     elif chosen and patch.card is not None:
         say(
             f"Chosen: the scorecard of candidate {chosen[0]}, which needs "
-            f"{patch.card.approve_at} points."
+            f"{patch.changes_at} points."
         )

@@ -17,6 +17,9 @@ def run(
     score: Score = None,
     keep: Annotated[list[str] | None, typer.Option(help="column to keep; may be repeated")] = None,
     reasons: Reasons = False,
+    with_score: Annotated[
+        bool, typer.Option("--with-score", help="the patched score and the ratio as well")
+    ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="the query that tells whether the scores are alike")
     ] = False,
@@ -43,6 +46,7 @@ def run(
             table=table,
             dialect=cast(Dialect, dialect),
             keep=tuple(keep or ()),
+            with_score=with_score,
             with_reason=reasons,
         )
         + ";"

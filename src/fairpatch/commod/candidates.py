@@ -68,9 +68,6 @@ class Candidates:
             "direction": self.directions[m],
         }
 
-    def needs(self, m: int, strength: float) -> None:
-        """It has no points."""
-
     def caution(self, m: int) -> float:  # noqa: ARG002 it does not know f's confidence
         """Nothing to choose between."""
         return 0.0

@@ -21,7 +21,7 @@ import numpy as np
 from fairpatch import _checks as check
 from fairpatch._hints import did_you_mean
 from fairpatch.base import BaseModel
-from fairpatch.data.rows import Rows, Shares, check_shares
+from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
 from fairpatch.measure.counts import Counts
@@ -30,12 +30,7 @@ from fairpatch.measure.labels import known_label, label_expr
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
-from fairpatch.patch.expressions import (
-    confidence_expr,
-    favour_expr,
-    needed_points_expr,
-    towards_expr,
-)
+from fairpatch.patch.expressions import confidence_expr, favour_expr, needed_points_expr
 from fairpatch.patch.typed import typed
 
 PRIME = 2**31 - 1
@@ -78,7 +73,7 @@ class EngineSplits:
     @classmethod
     def of(
         cls, table: Any, y: Any, sensitive_features: Any, f: Any, decision: Decision,
-        shares: Shares, seed: int,
+        shares: Shares | None, seed: int,
     ) -> "EngineSplits":  # fmt: skip
         """A table as a caller gives it: everything is the name of one of its columns."""
         key: Any = decision.key
@@ -93,6 +88,9 @@ class EngineSplits:
                 "key='id')).fit(table, 'y', sensitive_features=['sex']). A model is turned into a "
                 "score column by fairpatch.engines.scoring"
             )
+        if shares is None:
+            people = nw.from_native(table).lazy().select(nw.len()).collect().item()
+            shares = shares_for(int(people))
         return cls(table, key, y, tuple(features), BaseModel(f, decision=decision), shares, seed)
 
     def __post_init__(self) -> None:
@@ -350,8 +348,7 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
         lines = "".join(c.model_dump_json() for c in patch.concepts)
         kind = f"{patch.card is None} {patch.direction} {patch.decision} {patch.offset} {lines}"
         name = names.setdefault(kind, f"{POINTS}_{len(names)}")
-        points = needed_points_expr(typed(patch, schema), score)
-        shared[name] = towards_expr(patch, score, points)
+        shared[name] = needed_points_expr(typed(patch, schema), score)
         bands = "" if patch.card is None else str(patch.card.confidence)
         confidence = confidences.setdefault(bands, f"{CONFIDENCE}_{len(confidences)}")
         shared[confidence] = confidence_expr(patch, score)

@@ -30,15 +30,19 @@ def _is_frame(X: Any) -> bool:
 
 
 def read_given(
-    estimator: Any, X: Any, y: Any, sensitive_features: Any, decision: Decision
-) -> tuple[Given, NDArray[Any]]:
-    """Rows in memory, features checked and labels as 0 and 1; and the classes of the labels."""
+    estimator: Any, X: Any, y: Any, sensitive_features: Any, decision: Decision,
+    *, gaps: bool = False,
+) -> tuple[Given, NDArray[Any]]:  # fmt: skip
+    """Rows in memory, features checked and labels as 0 and 1; and the classes of the labels.
+
+    Where ``gaps`` are allowed, a label that is missing is ``UNKNOWN``.
+    """
     f = estimator.estimator
     known, classes = (getattr(f, name, None) for name in ("feature_names_in_", "classes_"))
     given = take_apart(X, y, sensitive_features, decision, known)
     same_people(X=given.X, y=given.y)
     features = read_features(estimator, given.X, reset=True)
-    label_classes, labels = read_labels(given.y, decision, classes)
+    label_classes, labels = read_labels(given.y, decision, classes, gaps=gaps)
     return replace(given, X=features, y=labels), label_classes
 
 

@@ -15,6 +15,8 @@ from fairpatch.patch.columns import Columns
 
 Shares = tuple[float, float, float]
 """Of the rows: how many to learn from, to choose on, and to certify on."""
+ENOUGH, LEAST = 10_000, 0.1
+"""Rows to learn from and choose on that are enough; of very many, at least this share."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +101,15 @@ class Rows:
             np.sort(np.random.default_rng(seed).choice(len(self), most, replace=False))
         )
 
-    def split(self, shares: Shares, seed: int) -> tuple["Rows", "Rows", "Rows"]:
+    def split(self, shares: Shares | None, seed: int) -> tuple["Rows", "Rows", "Rows"]:
         """Rows to learn from, to choose on and to certify on: every group and label in each."""
         where = self.split_codes(shares, seed)
         learn, select, certify = (self.take(np.flatnonzero(where == k)) for k in range(3))
         return learn, select, certify
 
-    def split_codes(self, shares: Shares, seed: int) -> Ints:
+    def split_codes(self, shares: Shares | None, seed: int) -> Ints:
         """Each row's split, 0 to 2."""
+        shares = shares_for(len(self)) if shares is None else shares
         check_shares(shares)
         stratum = numbered(*self.s.codes.T, self.y)
         random = np.random.default_rng(seed)
@@ -134,6 +137,19 @@ def seen_rows(seen_by_base: Any, n: int) -> Bools | None:
             "rows that it has not seen"
         )
     return seen
+
+
+def shares_for(people: int) -> Shares:
+    """Half of the rows learn and choose; of many, all that learning does not need certify.
+
+    A certificate's margin, and the changes it costs, fall with the rows that certify; learning gets
+    no better beyond some ten thousand.
+
+    >>> shares_for(5_000), shares_for(40_000)
+    ((0.3, 0.2, 0.5), (0.15, 0.1, 0.75))
+    """
+    both = min(0.5, max(ENOUGH / max(people, 1), LEAST))
+    return (0.6 * both, 0.4 * both, 1 - both)
 
 
 def check_shares(shares: Shares) -> None:

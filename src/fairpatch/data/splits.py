@@ -14,7 +14,11 @@ from fairpatch._arrays import Bools, Floats
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.labels import UNKNOWN
 from fairpatch.patch import Patch
+
+LEFT_OUT = 3
+"""The place of a row that is good for nothing: f was trained on it, and it has no label."""
 
 
 class Fresh(Protocol):
@@ -44,8 +48,9 @@ class FreshRows:
         return [count_rows(self.rows, patch) for patch in patches]
 
     def sample(self, most: int | None) -> Rows:
-        """At most so many of them."""
-        return self.rows.sample(most, seed=0)
+        """At most so many of those whose label is known."""
+        labelled = np.flatnonzero(self.rows.y != UNKNOWN)
+        return self.rows.take(labelled).sample(most, seed=0)
 
     def scored(self, base: BaseModel) -> "FreshRows":
         """The same people, f having been asked about them."""
@@ -103,22 +108,25 @@ class Splits:
 
 
 def in_memory(
-    rows: Rows, shares: Shares, most: int | None, seed: int, known_to_f: Bools | None = None,
+    rows: Rows, shares: Shares | None, most: int | None, seed: int, known_to_f: Bools | None = None,
     *, for_all: bool = False,
 ) -> Splits:  # fmt: skip
     """Split rows that are at hand. Choosing and certifying count people, each of them once.
 
     Unless the weights are ``for_all``: then a row stands for so many people everywhere. Rows that f
-    was trained on are learned from only.
+    was trained on are learned from only; rows without a label certify only.
     """
 
     def counted(some: Rows) -> Rows:
         return some if for_all else replace(some, sample_weight=None)
 
     known = np.zeros(len(rows), bool) if known_to_f is None else known_to_f
-    where = rows.take(np.flatnonzero(~known)).split_codes(shares, seed)
+    unlabelled = rows.y == UNKNOWN
     place = np.zeros(len(rows), np.int64)
-    place[~known] = where
+    place[~known & ~unlabelled] = rows.take(np.flatnonzero(~known & ~unlabelled)).split_codes(
+        shares, seed
+    )
+    place[unlabelled] = np.where(known[unlabelled], LEFT_OUT, 2)
     first = np.flatnonzero(place == 0)
     if most is not None and len(first) > most:
         first = np.sort(np.random.default_rng(seed).choice(first, most, replace=False))
@@ -145,7 +153,7 @@ def count_rows(rows: Rows, patch: Patch) -> Counts:
     return Counts.from_arrays(
         decision=rows.f > 0,
         new_decision=patch.decide(rows.X, rows.f),
-        y=rows.y,
+        y=np.where(rows.y == UNKNOWN, np.nan, rows.y),
         sensitive_features=rows.s,
         sample_weight=rows.sample_weight,
     )

@@ -41,8 +41,19 @@ def in_dialect(text: str, dialect: str) -> str:
 
 def _on_one_line(text: str) -> str:
     """WHEN and THEN on one line, and what is short in brackets: a card is read, not only run."""
-    text = re.sub(r"\(\n\s+([^\n()]{1,70})\n\s+\)", r"(\1)", text)
+    for _ in range(2):  # also brackets in brackets
+        text = re.sub(r"\(\n\s+([^\n]{1,95})\n\s+\)", _if_balanced, text)
     return re.sub(r"(WHEN [^\n]{1,90})\n\s+THEN (-?[\w.]{1,12})(?=\n)", r"\1 THEN \2", text)
+
+
+def _if_balanced(found: re.Match[str]) -> str:
+    """A line in brackets without the breaks, unless its own brackets end elsewhere."""
+    inside, open_ = found[1], 0
+    for letter in inside:
+        open_ += {"(": 1, ")": -1}.get(letter, 0)
+        if open_ < 0:
+            return found[0]
+    return found[0] if open_ else f"({inside})"
 
 
 def _one_case(node: Any, exp: Any) -> None:

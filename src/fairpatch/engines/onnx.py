@@ -5,7 +5,7 @@ Outputs: ratio, patched score, and decision: the base model's, reversed where r 
 Everything is in double precision, so the decisions are those of numpy, to the last row.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from fairpatch.patch.parts import (
     Concept,
     Kind,
     NumberWeight,
+    Range,
     RangesWeight,
     merge,
 )
@@ -179,17 +180,9 @@ def _confidence(graph: Graph, patch: Patch, score: str, edge: Callable[[float], 
 
     One row a person in any case.
     """
-    points = graph.node("Mul", [score, graph.constant([0.0])])
-    for band in () if patch.card is None else patch.card.bands:
-        inside = graph.node("Equal", [score, score])
-        if band.at_least is not None:
-            low = graph.constant([edge(band.at_least)])
-            inside = graph.node("And", [inside, graph.node("GreaterOrEqual", [score, low])])
-        if band.below is not None:
-            high = graph.constant([edge(band.below)])
-            inside = graph.node("And", [inside, graph.node("Less", [score, high])])
-        points = graph.node("Where", [inside, graph.constant([band.weight]), points])
-    return points
+    bands = [] if patch.card is None else patch.card.bands
+    nothing = graph.node("Mul", [score, graph.constant([0.0])])
+    return _by_range(graph, score, bands, graph.node("Equal", [score, score]), nothing, edge)
 
 
 def _card_ratio(graph: Graph, patch: Patch, approved: str, confidence: str) -> str:
@@ -300,18 +293,30 @@ def _known(graph: Graph, x: str) -> str:
 
 def _ranges(graph: Graph, part: RangesWeight) -> str:
     x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
-    weight = graph.constant([0.0])
     known = _known(graph, x)
-    for r in part.ranges:
+    weight = _by_range(graph, x, part.ranges, known, graph.constant([0.0]))
+    return graph.node("Where", [known, weight, graph.constant([part.missing])])
+
+
+def _by_range(
+    graph: Graph,
+    x: str,
+    ranges: Sequence[Range],
+    known: str,
+    weight: str,
+    edge: Callable[[float], float] = float,
+) -> str:
+    """The weight of the range that x lies in, where it is known; elsewhere what was given."""
+    for r in ranges:
         inside = known
         if r.at_least is not None:
-            above = graph.node("GreaterOrEqual", [x, graph.constant([r.at_least])])
+            above = graph.node("GreaterOrEqual", [x, graph.constant([edge(r.at_least)])])
             inside = graph.node("And", [inside, above])
         if r.below is not None:
-            below = graph.node("Less", [x, graph.constant([r.below])])
+            below = graph.node("Less", [x, graph.constant([edge(r.below)])])
             inside = graph.node("And", [inside, below])
         weight = graph.node("Where", [inside, graph.constant([r.weight]), weight])
-    return graph.node("Where", [known, weight, graph.constant([part.missing])])
+    return weight
 
 
 def _category(graph: Graph, part: CategoricalWeight) -> str:

@@ -30,10 +30,12 @@ def sql(
     table: str = "people",
     dialect: Dialect = "duckdb",
     keep: tuple[str, ...] = (),
-    with_score: bool = True,
+    with_score: bool = False,
     with_reason: bool = False,
 ) -> str:
-    """A SELECT over ``table``: the columns to keep, then ratio, score, decision, change, reason.
+    """A SELECT over ``table``: the columns to keep, then points, decision, change, reason.
+
+    With the score also the ratio, which the paper's patches always have.
 
     ``table`` may be qualified: schema.people, catalog.schema.people. Names and values are quoted by
     the dialect's own rules.

@@ -21,22 +21,36 @@ MOST_LABELS = 100
 """Distinct labels that are fetched from an engine, at most."""
 
 
+UNKNOWN = -1
+"""A label that has not come yet."""
+
+
 def read_labels(
-    y: Any, decision: Decision = PLAIN, expected: Any = None
+    y: Any, decision: Decision = PLAIN, expected: Any = None, *, gaps: bool = False
 ) -> tuple[NDArray[Any], Ints]:
     """The two classes, the positive one last, and everybody's label, 1 for the favourable one.
 
-    ``expected`` are the base model's classes.
+    ``expected`` are the base model's classes. A label may be missing where ``gaps`` are allowed; it
+    is then ``UNKNOWN``.
     """
     if y is None:
         raise ValueError("fairpatch requires y to be passed, but the target y is None")
     y = column_or_1d(_array(y), warn=True)
+    known = _known(y) if gaps else np.ones(len(y), bool)
+    if known.any() and not known.all():
+        some = y[known]
+        if y.dtype.kind == "f" and np.isin(some, (0, 1)).all():  # whole numbers, but for the gaps
+            some = some.astype(np.int64)
+        classes, labels = read_labels(some, decision, expected)
+        found = np.full(len(y), UNKNOWN)
+        found[known] = labels
+        return classes, found
     values, code = factorize(y)
     if y.dtype == object and None not in values:  # numbers or truths among objects
         y = np.asarray(y.tolist())
-    gaps = sum(int((code == k).sum()) for k, v in enumerate(values) if v is None)
-    if gaps:
-        raise ValueError(f"Input y contains NaN: {gaps} rows have no label. Leave them out")
+    missing = sum(int((code == k).sum()) for k, v in enumerate(values) if v is None)
+    if missing:
+        raise ValueError(f"Input y contains NaN: {missing} rows have no label. Leave them out")
     if y.dtype != object:
         assert_all_finite(y, input_name="y")
     check_classification_targets(y)
@@ -125,6 +139,12 @@ def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Val
     if dtype.is_float():  # NaN is a gap too, and above all numbers in some engines
         known = known & (column <= LARGEST)
     return (negative, positive), nw.when(known).then(right.cast(nw.Int64))
+
+
+def _known(y: Any) -> Any:
+    """Whether there is a label."""
+    values, code = factorize(y)
+    return np.array([v is not None for v in values] or [True])[code]
 
 
 def _favourable(is_positive: Any, decision: Decision) -> Ints:

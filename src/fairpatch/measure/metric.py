@@ -178,7 +178,8 @@ class Metric:
             for end in (p.argmin(1), p.argmax(1)):
                 rate_there = p[np.arange(len(p)), end]
                 scale = np.maximum(rate_there, 1e-12) ** 2 if self.how == "ratio" else 1.0
-                variance += rate_there * (1 - rate_there) / n[end] / scale
+                spread = np.maximum(rate_there * (1 - rate_there), 0.0)  # sums of weights overshoot
+                variance += spread / n[end] / scale
         error = np.sqrt(variance)
         return np.asarray(error * self.along(steps) if self.how == "ratio" else error)
 

@@ -38,7 +38,8 @@ def apply(
 ) -> Any:
     """The table with four more columns: ratio, patched score and decision, and whether it changes.
 
-    Of a card also the points, before the ratio. With reasons one more: for a changed decision, the
+    Of a card also the points, before the ratio; without the score no ratio either, as its decisions
+    are sums and comparisons of points. With reasons one more: for a changed decision, the
     lines of the card (or the concept of the paper's ratio) that pushed towards it. The decision is
     1 or 0 as f's is: of a model that predicts harm, 0 is the favourable one.
 
@@ -74,20 +75,19 @@ def apply(
         points_expr(patch).alias(POINTS), confidence_expr(patch, score).alias(CONFIDENCE)
     )
     p = nw.col(score).cast(nw.Float64)
-    frame = frame.with_columns(
-        unbounded_expr(patch, score, points, confidence).alias(RATIO),
-        nw.when((p >= 0.0) & (p <= 1.0))
-        .then(changed_expr(patch, score, points, confidence))
-        .alias(CHANGED),
-    )
-    frame = frame.with_columns(
-        bounded_expr(r).alias(RATIO),
-        nw.when(~nw.col(CHANGED).is_null()).then(nw.col(CHANGED) != before).alias(DECISION),
-    )
+    changes = changed_expr(patch, score, points, confidence)
+    changed = nw.when((p >= 0.0) & (p <= 1.0)).then(changes).alias(CHANGED)
+    known = ~nw.col(CHANGED).is_null()
+    decided = nw.when(known).then(nw.col(CHANGED) != before).alias(DECISION)
     if with_score:
+        ratio = unbounded_expr(patch, score, points, confidence).alias(RATIO)
+        frame = frame.with_columns(ratio, changed)
+        frame = frame.with_columns(bounded_expr(r).alias(RATIO), decided)
         frame = frame.with_columns(score_expr(patch, score, r).alias(SCORE))
+    else:
+        frame = frame.with_columns(changed).with_columns(decided)
     rest = [name for name in frame.collect_schema().names() if name not in OWN]
-    made = [POINTS, RATIO, *([SCORE] if with_score else []), DECISION, CHANGED]
+    made = [POINTS, *([RATIO, SCORE] if with_score else []), DECISION, CHANGED]
     frame = frame.select(*(name for name in rest if name != CONFIDENCE), *made)
     return _finished(patch, frame, with_reason=with_reason)
 
@@ -106,7 +106,9 @@ def with_decisions(
     """The same columns for a frame in memory whose decisions have been worked out already."""
     check_columns(patch, frame)
     columns: dict[str, Any] = {} if patch.card is None else {POINTS: patch.points(frame)}
-    columns |= {RATIO: ratio, SCORE: score, DECISION: after, CHANGED: before != after}
+    if patch.card is None or with_score:
+        columns[RATIO] = ratio
+    columns |= {SCORE: score, DECISION: after, CHANGED: before != after}
     backend = nw.get_native_namespace(frame)
     series = [
         nw.new_series(name, values, backend=backend)
@@ -144,7 +146,7 @@ def check_columns(patch: Patch, frame: Any, score: str | None = None) -> None:
 
 def check_names(read: Sequence[str], names: Sequence[str]) -> None:
     """Refuse names that not every engine takes for what they are: most do not mind their case."""
-    taken = [name for name in names if name.lower() in OWN]
+    taken = [name for name in names if name.lower() in (*OWN, CONFIDENCE)]
     if taken:
         raise ValueError(f"the table already has a column {taken[0]!r}: drop or rename it first")
     lower = Counter(name.lower() for name in dict.fromkeys([*names, *read]))

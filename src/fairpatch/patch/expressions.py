@@ -93,19 +93,11 @@ def unbounded_expr(
         raise ValueError("a card needs the base model's score: name its column, score")
     if not patch.strength:
         return points * 0.0 + 1.0
-    towards = towards_expr(patch, score, points)
     confidence = confidence_expr(patch, score) if confidence is None else confidence
-    short = _short(patch, score, towards, confidence)
+    above, up = nw.col(score).cast(nw.Float64) > patch.threshold, patch.decision.sign
+    towards = points * nw.when(above).then(nw.lit(up)).otherwise(nw.lit(-up))
+    short = towards + confidence + _by_side(patch, score, lambda needed: needed - HALF)
     return short / _by_side(patch, score, lambda needed: float(max(needed, 1)))
-
-
-def towards_expr(patch: Patch, score: str, points: nw.Expr) -> nw.Expr:
-    """A card's points, turned so that more of them keep f's decision; the paper's as they are."""
-    if patch.card is None:
-        return points
-    above = nw.col(score).cast(nw.Float64) > patch.threshold
-    up = 1 if patch.decision.favourable else -1
-    return points * nw.when(above).then(nw.lit(up)).otherwise(nw.lit(-up))
 
 
 def confidence_expr(patch: Patch, score: str) -> nw.Expr:
@@ -129,11 +121,6 @@ def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr)
     if not may_demote(patch.direction):
         return given
     return given | withdrawn if may_promote(patch.direction) else withdrawn
-
-
-def _short(patch: Patch, score: str, towards: nw.Expr, confidence: nw.Expr) -> nw.Expr:
-    """What somebody is short of a change, less half a point: below 0 where the decision changes."""
-    return towards + confidence + _by_side(patch, score, lambda needed: needed - HALF)
 
 
 def _by_side(patch: Patch, score: str, value: Callable[[int], float]) -> nw.Expr:
@@ -198,17 +185,16 @@ def _decided(patch: Patch, p: nw.Expr, r: nw.Expr) -> nw.Expr:
     return decided
 
 
-def favour_expr(patch: Patch, score: str, towards: nw.Expr, confidence: nw.Expr) -> nw.Expr:
+def favour_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:
     """Whether the patched decision is the favourable one, for a score that is a probability.
 
-    ``towards`` and ``confidence`` are columns, which cards that differ in the points needed share.
+    ``points`` and ``confidence`` are columns, which cards that differ in the points needed share.
     """
     p = nw.col(score).cast(nw.Float64)
-    if patch.card is None or not patch.strength:
-        r = towards * patch.strength + 1.0
+    if patch.card is None:
+        decided = _decided(patch, p, points * patch.strength + 1.0)
     else:
-        r = _short(patch, score, towards, confidence)
-    decided = _decided(patch, p, r)
+        decided = (p > patch.threshold) != changed_expr(patch, score, points, confidence)
     return decided if patch.decision.favourable else ~decided
 
 

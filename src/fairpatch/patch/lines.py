@@ -27,8 +27,6 @@ class Line:
     column: str
     where: str
     points: float
-    slope: bool = False
-    """Whether the points are for each unit of a number."""
     part: Concept = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     """The line alone: what it adds for each person."""
 
@@ -54,11 +52,9 @@ def lines_of(concept: Concept, columns: dict[str, Column]) -> list[Line]:
     return lines
 
 
-def _line(
-    concept: Concept, column: Column, where: str, weight: float, *, slope: bool = False, **part: Any
-) -> Line:
+def _line(concept: Concept, column: Column, where: str, weight: float, **part: Any) -> Line:
     alone = Concept(name=concept.name, weight=concept.weight, intercept=0.0, **part)
-    return Line(concept.name, _called(column), where, concept.weight * weight, slope, alone)
+    return Line(concept.name, _called(column), where, concept.weight * weight, alone)
 
 
 def _slope(concept: Concept, number: NumberWeight, column: Column) -> list[Line]:
@@ -66,11 +62,7 @@ def _slope(concept: Concept, number: NumberWeight, column: Column) -> list[Line]
     unit = unit_of(each)
     where = f"for each {unit:g} above {number.around:g}"
     alone = (number.model_copy(update={"missing": 0.0}),)
-    line = (
-        [_line(concept, column, where, number.coefficient * unit, slope=True, numbers=alone)]
-        if each
-        else []
-    )
+    line = [_line(concept, column, where, number.coefficient * unit, numbers=alone)] if each else []
     return [*line, *_missing(concept, column, number.missing)]
 
 

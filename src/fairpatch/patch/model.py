@@ -221,6 +221,13 @@ class Patch(Part):
             loss if may_demote(self.direction) else gain,
         )
 
+    @property
+    def changes_at(self) -> int | None:
+        """Of a scorecard the points at which it changes a decision: to deny if that is all."""
+        if self.card is None:
+            return None
+        return self.card.approve_at if may_promote(self.direction) else self.card.deny_at
+
     def confidence(self, f_logit: Any) -> Floats:
         """The points that f's confidence is worth: those of the band that each score lies in.
 

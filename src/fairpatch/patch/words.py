@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from textwrap import wrap
-from typing import Protocol
+from typing import Any, Protocol
 
 from fairpatch._table import Table
 from fairpatch.decision import Decision
@@ -12,8 +12,9 @@ from fairpatch.measure.direction import Direction, may_demote, may_promote
 from fairpatch.patch.lines import Line, is_any_of, where, words_by_weight
 from fairpatch.patch.parts import CardScale, Column, Concept, Range, ScoreBand
 
-WIDTH = 38
-"""Of a line's words, before they go on below."""
+WIDTH = 36
+"""Of an attribute's words, before they go on below: with their indent no table cuts them."""
+WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 BETWEEN = "; "
 """Between the lines that are a reason."""
 
@@ -74,7 +75,7 @@ def _card(patch: Readable) -> Table:
     for name, listed in by_column.items():
         rows.append([name, ""])
         for words, points in listed:
-            first, *more = wrap(words, WIDTH, break_long_words=False) or [""]
+            first, *more = wrap(words, WIDTH, **WHOLE_WORDS) or [""]
             rows.append([f"  {first}", shown(points)])
             rows += [[f"    {rest}", ""] for rest in more]
     bands = band_rows(patch)

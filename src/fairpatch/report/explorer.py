@@ -157,14 +157,14 @@ def explorer_section(
         direction = frontier.candidates.directions[m]
         dials = _only(by_feature, large)
         stops = _stops(dials, metric, card=is_card)
-        needs = partial(frontier.candidates.needs, m)
+        needs = partial(_needs, frontier, m)
         points += [_point(dials, k, m, direction, *groups, needs) for k in stops]
         if chosen is not None and chosen[0] == m:
             k = int(dials[0].at(chosen[1]))
             points.append(_point(dials, k, m, direction, *groups, needs, chosen=True))
     for each in struck:
         dials = _only(each.dials, large)
-        needs = partial(frontier.candidates.needs, each.candidate)
+        needs = partial(_needs, frontier, each.candidate)
         about = (each.candidate, each.direction, *groups, needs)
         points += [
             _point(dials, k, *about, struck=each.line) for k in _stops(dials, metric, card=True)
@@ -285,6 +285,13 @@ def _point(
         fairness=fairness,
         rates=rates,
     )
+
+
+def _needs(frontier: Frontier, m: int, strength: float) -> int | None:
+    """The points at which a scorecard changes a decision; the paper's patches have none."""
+    if frontier.candidates.strengths is None:
+        return None
+    return frontier.candidates.patch(m, strength).changes_at
 
 
 def _share(tens: Tens, hits: float, among: float, *, known: bool) -> tuple[float, float]:

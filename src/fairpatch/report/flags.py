@@ -6,11 +6,10 @@ from typing import Literal
 
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.identity.compare import Comparison
-from fairpatch.report.card_section import CardSection
-from fairpatch.report.figures import Figure, Shown, Words
-from fairpatch.report.group_section import GroupsSection, SwapSection
+from fairpatch.report.figures import Shown, Words
+from fairpatch.report.group_section import GroupsSection
 from fairpatch.report.proxy_section import REVEALING, Proxy
-from fairpatch.report.sentences import ends, figure_text, least, percent
+from fairpatch.report.sentences import figure_text, least, percent
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import CertificateSection, Effect
 from fairpatch.verdict import Verdict
@@ -50,9 +49,8 @@ def flags_of(
     *,
     effect: Effect,
     certificate: CertificateSection | None,
-    swap: Sequence[SwapSection],
+    sense: Sequence[Flag],
     groups: Sequence[GroupsSection],
-    card: CardSection | None,
     columns: Sequence[str],
     proxies: Sequence[Proxy],
     stability: StabilitySection | None,
@@ -65,9 +63,9 @@ def flags_of(
     """Every check with what it found, the gravest first."""
     flags = [
         *_target(effect, certificate),
-        *_outcomes(swap, words),
+        *sense,
         *_stability(stability),
-        *_lines(card, columns, proxies, (*PROTECTED, *protected)),
+        *_lines(columns, proxies, (*PROTECTED, *protected)),
         *_binding(effect, groups),
         *_accuracy(groups, accuracy_drop, words),
         *_turned(effect),
@@ -124,38 +122,6 @@ def _target(effect: Effect, certificate: CertificateSection | None) -> Iterator[
         )
 
 
-def _outcomes(swap: Sequence[SwapSection], words: Words) -> Iterator[Flag]:
-    """The promoted should turn out no worse than those left denied; the demoted, no better."""
-    by = {s.what: s.outcome_rate for s in swap}
-    yes, no = words.approved, words.denied
-    for moved, kept, name in (
-        (("promoted", f"the newly {yes}"), ("left denied", f"those still {no}"), "promoted"),
-        (("left approved", f"those still {yes}"), ("demoted", f"the newly {no}"), "demoted"),
-    ):
-        if "nobody" not in (by[moved[0]].reason, by[kept[0]].reason):
-            higher, lower = (by[moved[0]], moved[1]), (by[kept[0]], kept[1])
-            yield _outcome(name, *higher, *lower, words.good_outcome)
-
-
-def _outcome(name: str, high: Figure, who: str, low: Figure, whom: str, good: str) -> Flag:
-    """Whether those who should turn out better do."""
-    about = f"outcome of the {name}"
-    (one, top), (other, most) = ends(high), ends(low)
-    if one < most and top > other and (high.value is None or low.value is None):
-        text = f"Whether {who} have better outcomes than {whom} is withheld to protect small groups"
-        return Flag(name=about, level="look", text=text)
-    both = f"of {who} {percent(high)} have {good}, of {whom} {percent(low)}"
-    if one >= most:
-        return Flag(name=about, level="fine", text=both[:1].upper() + both[1:])
-    sure = high.high is not None and low.low is not None and high.high < low.low
-    return Flag(
-        name=about,
-        level="stop" if sure else "look",
-        text=f"The wrong people may be {name}: {both}",
-        todo="Weigh accuracy more (a lower price_per_change), or strike the line that moves them.",
-    )
-
-
 def _stability(stability: StabilitySection | None) -> Iterator[Flag]:
     if stability is None:
         yield Flag(
@@ -175,7 +141,6 @@ def _stability(stability: StabilitySection | None) -> Iterator[Flag]:
 
 
 def _lines(
-    card: CardSection | None,
     columns: Sequence[str],
     proxies: Sequence[Proxy],
     protected: Sequence[str],
@@ -194,28 +159,22 @@ def _lines(
             "the group is withheld to protect small groups",
             todo="Judge by what the columns mean, or ask for the review that shows small counts.",
         )
+    found = []
     for column in columns:
-        who = [line.who for line in card.lines if line.column == column] if card else [column]
-        what = f"\N{LEFT DOUBLE QUOTATION MARK}{who[0] if who else column}"
-        what += "\N{RIGHT DOUBLE QUOTATION MARK}"
-        if len(who) > 1:
-            what += f" (and {len(who) - 1} more line{'s' * (len(who) > 2)})"
         reasons = []
         if named[column]:
-            reasons.append(
-                f"uses {column}, which is protected or closely related in many jurisdictions"
-            )
+            reasons.append("protected or closely related in many jurisdictions")
         if column in reveals:
-            reasons.append(
-                f"is a proxy for {reveals[column].feature} (AUC {reveals[column].auc:g})"
-            )
+            reasons.append(f"a proxy for {reveals[column].feature} (AUC {reveals[column].auc:g})")
         if reasons:
-            yield Flag(
-                name="protected or proxy",
-                level="look",
-                text=f"{what} {' and '.join(reasons)}",
-                todo="Decide whether it may be used; strike it to see the effect without it.",
-            )
+            found.append(f"{column} is {' and '.join(reasons)}")
+    if found:
+        yield Flag(
+            name="protected or proxy",
+            level="look",
+            text=f"{len(found)} of {len(columns)} columns may tell the group: {'; '.join(found)}",
+            todo="Decide on each whether it may be used; strike its lines to see the effect.",
+        )
     if columns and not reveals and not untold and not any(named.values()):
         yield Flag(
             name="protected or proxy",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from fairpatch.measure.metric import P_RULE
 from fairpatch.report.figures import Count, CountRange, Figure, Shown, Words
+from fairpatch.report.flags import Flag, Level
 from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
 from fairpatch.report.sentences import count_text, figure_text, least, percent
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
@@ -28,6 +29,10 @@ class Headline(Shown):
     """What that does for the groups, and what was asked."""
     light: Light
     """Whether it holds."""
+    findings: str
+    """How many findings are open, and how many of them speak against signing."""
+    level: Level
+    """Of the gravest finding: what the first screen is coloured by."""
 
 
 def headline(
@@ -36,6 +41,7 @@ def headline(
     groups: Sequence[GroupsSection],
     swap: Sequence[SwapSection],
     words: Words,
+    flags: Sequence[Flag],
 ) -> Headline:
     """Sentences made of the figures below them."""
     return Headline(
@@ -47,7 +53,19 @@ def headline(
             ]
         ),
         light=_light(effect, certificate),
+        findings=_findings(flags),
+        level=next((flag.level for flag in flags), "fine"),  # the gravest comes first
     )
+
+
+def _findings(flags: Sequence[Flag]) -> str:
+    """Those that are open, in a few words."""
+    grave = sum(flag.level == "stop" for flag in flags)
+    many = sum(flag.level != "fine" for flag in flags)
+    if not many:
+        return "no open findings"
+    text = f"{many} open finding{'s' * (many > 1)}"
+    return f"{text}, {grave} against signing" if grave else text
 
 
 def _nobody(people: Count) -> bool:

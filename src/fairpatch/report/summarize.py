@@ -23,6 +23,7 @@ from fairpatch.report.patch_section import PatchSection, patch_section, reason_s
 from fairpatch.report.place_section import left_out_section, segment_section, tree_section
 from fairpatch.report.proxy_section import REVEALING, Proxy, proxy_section
 from fairpatch.report.score_section import score_section, threshold_section
+from fairpatch.report.sense import sense_flags
 from fairpatch.report.stability_section import (
     StabilitySection,
     enough_change,
@@ -75,9 +76,8 @@ def summarize(
     flags = flags_of(
         effect=effect,
         certificate=certificate,
-        swap=swap,
+        sense=sense_flags(subject, effect, section.card, words),
         groups=groups,
-        card=section.card,
         columns=section.columns,
         proxies=proxies,
         stability=again,
@@ -94,7 +94,7 @@ def summarize(
     same = of_fit is not None and of_fit.counts == table.counts
     return Summary(
         protected=not subject.show_small,
-        headline=headline(effect, certificate, groups, swap, words),
+        headline=headline(effect, certificate, groups, swap, words, flags),
         flags=flags,
         identity=identity_section(patch, about, people, certified_on, same),
         people=people,

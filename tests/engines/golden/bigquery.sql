@@ -5,9 +5,7 @@ SELECT
   `t2`.`fairpatch_decision`,
   CASE
     WHEN NOT (`t2`.`fairpatch_decision` IS NULL)
-    THEN `t2`.`fairpatch_decision` <> (
-      CAST(`t2`.`p` AS FLOAT64) > 0.5
-    )
+    THEN `t2`.`fairpatch_decision` <> (CAST(`t2`.`p` AS FLOAT64) > 0.5)
     ELSE NULL
   END AS `fairpatch_changed`
 FROM (
@@ -18,11 +16,7 @@ FROM (
     `t1`.`p`,
     `t1`.`fairpatch_ratio`,
     CASE
-      WHEN (
-        CAST(`t1`.`p` AS FLOAT64) >= 0.0
-      ) AND (
-        CAST(`t1`.`p` AS FLOAT64) <= 1.0
-      )
+      WHEN (CAST(`t1`.`p` AS FLOAT64) >= 0.0) AND (CAST(`t1`.`p` AS FLOAT64) <= 1.0)
       THEN ieee_divide(
         1.0,
         EXP(
@@ -198,16 +192,8 @@ FROM (
       ELSE NULL
     END AS `fairpatch_score`,
     CASE
-      WHEN (
-        CAST(`t1`.`p` AS FLOAT64) >= 0.0
-      ) AND (
-        CAST(`t1`.`p` AS FLOAT64) <= 1.0
-      )
-      THEN (
-        `t1`.`fairpatch_ratio` * (
-          CAST(`t1`.`p` AS FLOAT64) - 0.5
-        )
-      ) > 0.0
+      WHEN (CAST(`t1`.`p` AS FLOAT64) >= 0.0) AND (CAST(`t1`.`p` AS FLOAT64) <= 1.0)
+      THEN (`t1`.`fairpatch_ratio` * (CAST(`t1`.`p` AS FLOAT64) - 0.5)) > 0.0
       ELSE NULL
     END AS `fairpatch_decision`
   FROM (
@@ -220,10 +206,7 @@ FROM (
         (
           0.2 + COALESCE(
             CASE
-              WHEN NOT (
-                ABS(CAST(`t0`.`income` AS FLOAT64)) <= 1e+100
-              )
-              THEN 0.3
+              WHEN NOT (ABS(CAST(`t0`.`income` AS FLOAT64)) <= 1e+100) THEN 0.3
               WHEN ABS(CAST(`t0`.`income` AS FLOAT64)) < 1e-100 THEN 0.0
               ELSE CAST(`t0`.`income` AS FLOAT64) * -0.7
             END,

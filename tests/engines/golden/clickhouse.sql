@@ -4,12 +4,8 @@ SELECT
   "t2"."fairpatch_score" AS "fairpatch_score",
   "t2"."fairpatch_decision" AS "fairpatch_decision",
   CASE
-    WHEN NOT (
-      isNull("t2"."fairpatch_decision")
-    )
-    THEN "t2"."fairpatch_decision" <> (
-      CAST("t2"."p" AS Nullable(Float64)) > 0.5
-    )
+    WHEN NOT (isNull("t2"."fairpatch_decision"))
+    THEN "t2"."fairpatch_decision" <> (CAST("t2"."p" AS Nullable(Float64)) > 0.5)
     ELSE NULL
   END AS "fairpatch_changed"
 FROM (
@@ -20,12 +16,8 @@ FROM (
     "t1"."p" AS "p",
     "t1"."fairpatch_ratio" AS "fairpatch_ratio",
     CASE
-      WHEN (
-        CAST("t1"."p" AS Nullable(Float64)) >= 0.0
-      )
-      AND (
-        CAST("t1"."p" AS Nullable(Float64)) <= 1.0
-      )
+      WHEN (CAST("t1"."p" AS Nullable(Float64)) >= 0.0)
+      AND (CAST("t1"."p" AS Nullable(Float64)) <= 1.0)
       THEN 1.0 / (
         EXP(
           CASE
@@ -200,17 +192,9 @@ FROM (
       ELSE NULL
     END AS "fairpatch_score",
     CASE
-      WHEN (
-        CAST("t1"."p" AS Nullable(Float64)) >= 0.0
-      )
-      AND (
-        CAST("t1"."p" AS Nullable(Float64)) <= 1.0
-      )
-      THEN (
-        "t1"."fairpatch_ratio" * (
-          CAST("t1"."p" AS Nullable(Float64)) - 0.5
-        )
-      ) > 0.0
+      WHEN (CAST("t1"."p" AS Nullable(Float64)) >= 0.0)
+      AND (CAST("t1"."p" AS Nullable(Float64)) <= 1.0)
+      THEN ("t1"."fairpatch_ratio" * (CAST("t1"."p" AS Nullable(Float64)) - 0.5)) > 0.0
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (
@@ -223,10 +207,7 @@ FROM (
         (
           0.2 + COALESCE(
             CASE
-              WHEN NOT (
-                ABS(CAST("t0"."income" AS Nullable(Float64))) <= 1e+100
-              )
-              THEN 0.3
+              WHEN NOT (ABS(CAST("t0"."income" AS Nullable(Float64))) <= 1e+100) THEN 0.3
               WHEN ABS(CAST("t0"."income" AS Nullable(Float64))) < 1e-100 THEN 0.0
               ELSE CAST("t0"."income" AS Nullable(Float64)) * -0.7
             END,

@@ -5,9 +5,7 @@ SELECT
   `t2`.`fairpatch_decision`,
   CASE
     WHEN NOT (`t2`.`fairpatch_decision` IS NULL)
-    THEN `t2`.`fairpatch_decision` <> (
-      CAST(`t2`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE)
-    )
+    THEN `t2`.`fairpatch_decision` <> (CAST(`t2`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE))
     ELSE NULL
   END AS `fairpatch_changed`
 FROM (
@@ -18,12 +16,8 @@ FROM (
     `t1`.`p`,
     `t1`.`fairpatch_ratio`,
     CASE
-      WHEN (
-        CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE)
-      )
-      AND (
-        CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE)
-      )
+      WHEN (CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE))
+      AND (CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE))
       THEN TRY_DIVIDE(
         CAST(1.0 AS DOUBLE),
         EXP(
@@ -214,17 +208,9 @@ FROM (
       ELSE NULL
     END AS `fairpatch_score`,
     CASE
-      WHEN (
-        CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE)
-      )
-      AND (
-        CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE)
-      )
-      THEN (
-        `t1`.`fairpatch_ratio` * (
-          CAST(`t1`.`p` AS DOUBLE) - CAST(0.5 AS DOUBLE)
-        )
-      ) > CAST(0.0 AS DOUBLE)
+      WHEN (CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE))
+      AND (CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE))
+      THEN (`t1`.`fairpatch_ratio` * (CAST(`t1`.`p` AS DOUBLE) - CAST(0.5 AS DOUBLE))) > CAST(0.0 AS DOUBLE)
       ELSE NULL
     END AS `fairpatch_decision`
   FROM (
@@ -237,9 +223,7 @@ FROM (
         (
           CAST(0.2 AS DOUBLE) + COALESCE(
             CASE
-              WHEN NOT (
-                ABS(CAST(`t0`.`income` AS DOUBLE)) <= CAST(1e+100 AS DOUBLE)
-              )
+              WHEN NOT (ABS(CAST(`t0`.`income` AS DOUBLE)) <= CAST(1e+100 AS DOUBLE))
               THEN CAST(0.3 AS DOUBLE)
               WHEN ABS(CAST(`t0`.`income` AS DOUBLE)) < CAST(1e-100 AS DOUBLE)
               THEN CAST(0.0 AS DOUBLE)

@@ -6,30 +6,14 @@ SELECT
   CASE
     WHEN NOT ([t2].[fairpatch_decision] IS NULL) THEN CASE
       WHEN [t2].[fairpatch_decision] <> CASE
-        WHEN (
-          CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT)
-        )
-        THEN 1
-        WHEN NOT (
-          (
-            CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT)
-          )
-        )
-        THEN 0
+        WHEN (CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT)) THEN 1
+        WHEN NOT ((CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT))) THEN 0
       END
       THEN 1
       WHEN NOT (
         [t2].[fairpatch_decision] <> CASE
-          WHEN (
-            CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT)
-          )
-          THEN 1
-          WHEN NOT (
-            (
-              CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT)
-            )
-          )
-          THEN 0
+          WHEN (CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT)) THEN 1
+          WHEN NOT ((CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT))) THEN 0
         END
       )
       THEN 0
@@ -44,12 +28,8 @@ FROM (
     [t1].[p] AS [p],
     [t1].[fairpatch_ratio] AS [fairpatch_ratio],
     CASE
-      WHEN (
-        CAST([t1].[p] AS FLOAT) >= CAST(0.0 AS FLOAT)
-      )
-      AND (
-        CAST([t1].[p] AS FLOAT) <= CAST(1.0 AS FLOAT)
-      )
+      WHEN (CAST([t1].[p] AS FLOAT) >= CAST(0.0 AS FLOAT))
+      AND (CAST([t1].[p] AS FLOAT) <= CAST(1.0 AS FLOAT))
       THEN CAST(1.0 AS FLOAT) / (
         EXP(
           CASE
@@ -242,25 +222,13 @@ FROM (
       ELSE NULL
     END AS [fairpatch_score],
     CASE
-      WHEN (
-        CAST([t1].[p] AS FLOAT) >= CAST(0.0 AS FLOAT)
-      )
-      AND (
-        CAST([t1].[p] AS FLOAT) <= CAST(1.0 AS FLOAT)
-      )
+      WHEN (CAST([t1].[p] AS FLOAT) >= CAST(0.0 AS FLOAT))
+      AND (CAST([t1].[p] AS FLOAT) <= CAST(1.0 AS FLOAT))
       THEN CASE
-        WHEN (
-          [t1].[fairpatch_ratio] * (
-            CAST([t1].[p] AS FLOAT) - CAST(0.5 AS FLOAT)
-          )
-        ) > CAST(0.0 AS FLOAT)
+        WHEN ([t1].[fairpatch_ratio] * (CAST([t1].[p] AS FLOAT) - CAST(0.5 AS FLOAT))) > CAST(0.0 AS FLOAT)
         THEN 1
         WHEN NOT (
-          (
-            [t1].[fairpatch_ratio] * (
-              CAST([t1].[p] AS FLOAT) - CAST(0.5 AS FLOAT)
-            )
-          ) > CAST(0.0 AS FLOAT)
+          ([t1].[fairpatch_ratio] * (CAST([t1].[p] AS FLOAT) - CAST(0.5 AS FLOAT))) > CAST(0.0 AS FLOAT)
         )
         THEN 0
       END
@@ -276,9 +244,7 @@ FROM (
         (
           CAST(0.2 AS FLOAT) + COALESCE(
             CASE
-              WHEN NOT (
-                ABS(CAST([t0].[income] AS FLOAT)) <= CAST(1e+100 AS FLOAT)
-              )
+              WHEN NOT (ABS(CAST([t0].[income] AS FLOAT)) <= CAST(1e+100 AS FLOAT))
               THEN CAST(0.3 AS FLOAT)
               WHEN ABS(CAST([t0].[income] AS FLOAT)) < CAST(1e-100 AS FLOAT)
               THEN CAST(0.0 AS FLOAT)

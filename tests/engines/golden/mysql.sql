@@ -5,9 +5,7 @@ SELECT
   `t2`.`fairpatch_decision`,
   CASE
     WHEN NOT (`t2`.`fairpatch_decision` IS NULL)
-    THEN `t2`.`fairpatch_decision` <> (
-      CAST(`t2`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE)
-    )
+    THEN `t2`.`fairpatch_decision` <> (CAST(`t2`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE))
     ELSE NULL
   END AS `fairpatch_changed`
 FROM (
@@ -18,12 +16,8 @@ FROM (
     `t1`.`p`,
     `t1`.`fairpatch_ratio`,
     CASE
-      WHEN (
-        CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE)
-      )
-      AND (
-        CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE)
-      )
+      WHEN (CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE))
+      AND (CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE))
       THEN CAST(1.0 AS DOUBLE) / (
         EXP(
           CASE
@@ -216,17 +210,9 @@ FROM (
       ELSE NULL
     END AS `fairpatch_score`,
     CASE
-      WHEN (
-        CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE)
-      )
-      AND (
-        CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE)
-      )
-      THEN (
-        `t1`.`fairpatch_ratio` * (
-          CAST(`t1`.`p` AS DOUBLE) - CAST(0.5 AS DOUBLE)
-        )
-      ) > CAST(0.0 AS DOUBLE)
+      WHEN (CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE))
+      AND (CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE))
+      THEN (`t1`.`fairpatch_ratio` * (CAST(`t1`.`p` AS DOUBLE) - CAST(0.5 AS DOUBLE))) > CAST(0.0 AS DOUBLE)
       ELSE NULL
     END AS `fairpatch_decision`
   FROM (
@@ -239,9 +225,7 @@ FROM (
         (
           CAST(0.2 AS DOUBLE) + COALESCE(
             CASE
-              WHEN NOT (
-                ABS(CAST(`t0`.`income` AS DOUBLE)) <= CAST(1e+100 AS DOUBLE)
-              )
+              WHEN NOT (ABS(CAST(`t0`.`income` AS DOUBLE)) <= CAST(1e+100 AS DOUBLE))
               THEN CAST(0.3 AS DOUBLE)
               WHEN ABS(CAST(`t0`.`income` AS DOUBLE)) < CAST(1e-100 AS DOUBLE)
               THEN CAST(0.0 AS DOUBLE)
@@ -256,9 +240,7 @@ FROM (
             WHEN CAST(CAST(`t0`.`job` AS CHAR CHARACTER SET utf8mb4) AS BINARY) = CAST('\\' AS BINARY)
             THEN -CAST(2.0 AS DOUBLE)
             WHEN (`t0`.`job` IS NULL)
-            OR (
-              CAST(CAST(`t0`.`job` AS CHAR CHARACTER SET utf8mb4) AS BINARY) = CAST('' AS BINARY)
-            )
+            OR (CAST(CAST(`t0`.`job` AS CHAR CHARACTER SET utf8mb4) AS BINARY) = CAST('' AS BINARY))
             THEN -CAST(0.4 AS DOUBLE)
             ELSE CAST(0.1 AS DOUBLE)
           END

@@ -5,9 +5,7 @@ SELECT
   "t2"."fairpatch_decision",
   CASE
     WHEN NOT ("t2"."fairpatch_decision" IS NULL)
-    THEN "t2"."fairpatch_decision" <> (
-      CAST("t2"."p" AS REAL) > CAST(0.5 AS REAL)
-    )
+    THEN "t2"."fairpatch_decision" <> (CAST("t2"."p" AS REAL) > CAST(0.5 AS REAL))
     ELSE NULL
   END AS "fairpatch_changed"
 FROM (
@@ -18,12 +16,8 @@ FROM (
     "t1"."p",
     "t1"."fairpatch_ratio",
     CASE
-      WHEN (
-        CAST("t1"."p" AS REAL) >= CAST(0.0 AS REAL)
-      )
-      AND (
-        CAST("t1"."p" AS REAL) <= CAST(1.0 AS REAL)
-      )
+      WHEN (CAST("t1"."p" AS REAL) >= CAST(0.0 AS REAL))
+      AND (CAST("t1"."p" AS REAL) <= CAST(1.0 AS REAL))
       THEN CAST(CAST(1.0 AS REAL) AS REAL) / (
         EXP(
           CASE
@@ -219,17 +213,9 @@ FROM (
       ELSE NULL
     END AS "fairpatch_score",
     CASE
-      WHEN (
-        CAST("t1"."p" AS REAL) >= CAST(0.0 AS REAL)
-      )
-      AND (
-        CAST("t1"."p" AS REAL) <= CAST(1.0 AS REAL)
-      )
-      THEN (
-        "t1"."fairpatch_ratio" * (
-          CAST("t1"."p" AS REAL) - CAST(0.5 AS REAL)
-        )
-      ) > CAST(0.0 AS REAL)
+      WHEN (CAST("t1"."p" AS REAL) >= CAST(0.0 AS REAL))
+      AND (CAST("t1"."p" AS REAL) <= CAST(1.0 AS REAL))
+      THEN ("t1"."fairpatch_ratio" * (CAST("t1"."p" AS REAL) - CAST(0.5 AS REAL))) > CAST(0.0 AS REAL)
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (
@@ -242,9 +228,7 @@ FROM (
         (
           CAST(0.2 AS REAL) + COALESCE(
             CASE
-              WHEN NOT (
-                ABS(CAST("t0"."income" AS REAL)) <= CAST(1e+100 AS REAL)
-              )
+              WHEN NOT (ABS(CAST("t0"."income" AS REAL)) <= CAST(1e+100 AS REAL))
               THEN CAST(0.3 AS REAL)
               WHEN ABS(CAST("t0"."income" AS REAL)) < CAST(1e-100 AS REAL)
               THEN CAST(0.0 AS REAL)

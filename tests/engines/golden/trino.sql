@@ -5,9 +5,7 @@ SELECT
   "t2"."fairpatch_decision",
   CASE
     WHEN NOT ("t2"."fairpatch_decision" IS NULL)
-    THEN "t2"."fairpatch_decision" <> (
-      CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
-    )
+    THEN "t2"."fairpatch_decision" <> (CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.5 AS DOUBLE) AS DOUBLE))
     ELSE NULL
   END AS "fairpatch_changed"
 FROM (
@@ -18,12 +16,8 @@ FROM (
     "t1"."p",
     "t1"."fairpatch_ratio",
     CASE
-      WHEN (
-        CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-      )
-      AND (
-        CAST("t1"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
-      )
+      WHEN (CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE))
+      AND (CAST("t1"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE))
       THEN CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) / (
         EXP(
           CASE
@@ -219,17 +213,9 @@ FROM (
       ELSE NULL
     END AS "fairpatch_score",
     CASE
-      WHEN (
-        CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-      )
-      AND (
-        CAST("t1"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
-      )
-      THEN (
-        "t1"."fairpatch_ratio" * (
-          CAST("t1"."p" AS DOUBLE) - CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)
-        )
-      ) > CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+      WHEN (CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE))
+      AND (CAST("t1"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE))
+      THEN ("t1"."fairpatch_ratio" * (CAST("t1"."p" AS DOUBLE) - CAST(CAST(0.5 AS DOUBLE) AS DOUBLE))) > CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (
@@ -242,9 +228,7 @@ FROM (
         (
           CAST(CAST(0.2 AS DOUBLE) AS DOUBLE) + COALESCE(
             CASE
-              WHEN NOT (
-                ABS(CAST("t0"."income" AS DOUBLE)) <= CAST(CAST(1e+100 AS DOUBLE) AS DOUBLE)
-              )
+              WHEN NOT (ABS(CAST("t0"."income" AS DOUBLE)) <= CAST(CAST(1e+100 AS DOUBLE) AS DOUBLE))
               THEN CAST(CAST(0.3 AS DOUBLE) AS DOUBLE)
               WHEN ABS(CAST("t0"."income" AS DOUBLE)) < CAST(CAST(1e-100 AS DOUBLE) AS DOUBLE)
               THEN CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)

@@ -1,0 +1,218 @@
+"""Whether a patch makes sense: what it does to people that no fairness metric tells.
+
+A finding says *worse* or *more than a quarter*, and no count: nobody can be worked out from it.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fairpatch._arrays import Floats
+from fairpatch.base import scores_of
+from fairpatch.card.fields import Field
+from fairpatch.card.order import answers_of
+from fairpatch.choose.close_calls import close_calls
+from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.counts import Counts
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.parts import RangesWeight
+from fairpatch.report.card_section import CardSection
+from fairpatch.report.figures import Words
+from fairpatch.report.flags import Flag
+from fairpatch.report.subject import Subject
+from fairpatch.report.verdict_section import Effect
+
+SLIGHTLY, SURE = 1.0, 1.645
+"""Standard errors from which on a difference is looked at, and is no chance (one side, 95 %)."""
+FAR = 0.25
+"""Of the promoted, the share with a score far below the threshold that is worth a finding."""
+MANY = 0.2
+"""Of all decisions, the share that may change before it is another model."""
+TIMES = 3.0
+"""Times the fewest changes."""
+SLIGHT = 0.05
+"""Of the spread of f's log-odds: answers that differ by less are chance."""
+ODD = 0.01
+"""Of a column's numbers, at most, that are negative where the others are not."""
+
+
+def sense_flags(
+    subject: Subject, effect: Effect, card: CardSection | None, words: Words
+) -> list[Flag]:
+    """Findings on who changes and why."""
+    return [
+        *_worse(subject.table.counts, words),
+        *_turned_round(subject),
+        *_far_calls(subject, words),
+        *_many(effect),
+        *_idle(card),
+        *_impossible(subject),
+    ]
+
+
+def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
+    """Within a group, the promoted should turn out no worse than those left denied.
+
+    All groups together would mix them: the disadvantaged one has fewer good outcomes.
+    """
+    yes, no = words.approved, words.denied
+    for what, (one, other), who, whom in (
+        ("promoted", ((0, 1), (0, 0)), f"the newly {yes}", f"those still {no}"),
+        ("demoted", ((1, 1), (1, 0)), f"those still {yes}", f"the newly {no}"),
+    ):
+        gaps = {
+            (feature, group): _gap(n[:2, *one], n[:2, *other])  # by label
+            for feature in counts.features
+            for table in [counts.by(feature).known()]
+            for group, n in zip(table.group_names, table.n.sum(1), strict=True)
+        }
+        known = {key: gap for key, gap in gaps.items() if gap is not None}
+        for (feature, group), gap in known.items():
+            if gap < -SLIGHTLY:
+                yield Flag(
+                    name=f"outcome of the {what}",
+                    level="stop" if gap < -SURE else "look",
+                    text=f"Among {group} ({feature}), {who} have {words.good_outcome} less "
+                    f"often than {whom}"
+                    + ("" if gap < -SURE else "; chance alone may explain that"),
+                    todo="The wrong people change: try close calls only (only_between), or strike "
+                    "the line that moves them.",
+                )
+        if known and min(known.values()) >= -SLIGHTLY:
+            yield Flag(
+                name=f"outcome of the {what}",
+                level="fine",
+                text=f"In no group do {who} clearly have {words.good_outcome} less often than "
+                f"{whom}",
+            )
+
+
+def _gap(first: Floats, second: Floats) -> float | None:
+    """How much oftener the first have the good outcome, in standard errors; None where few."""
+    sizes = first.sum(), second.sum()
+    if min(sizes) < MIN_PEOPLE:
+        return None
+    pooled = (first[1] + second[1]) / sum(sizes)
+    error = np.sqrt(max(pooled * (1 - pooled), 1e-12) * (1 / sizes[0] + 1 / sizes[1]))
+    return float((first[1] / sizes[0] - second[1] / sizes[1]) / error)
+
+
+def _turned_round(subject: Subject) -> Iterator[Flag]:
+    """A number that counts for people what the base model counts against them."""
+    patch, base, rows = subject.patch, subject.model.base, subject.sample
+    asked = None if isinstance(base.estimator, str) else base.logits
+    if patch.card is None or (asked is None and patch.provenance.settings.get("keep_order")):
+        return  # of a column of scores an additive model answered when it was learned
+    parts = [part for concept in patch.concepts for part in concept.ranges]
+    if not parts:
+        return
+    columns, held = {column.name: column for column in patch.columns}, Columns.of(rows.X)
+    bins = [_bins(part) for part in parts]
+    fields = [
+        Field(columns[part.column], edges, in_order=True)
+        for part, (edges, _) in zip(parts, bins, strict=True)
+    ]
+    pieces = [field.read(held) for field in fields]
+    answers = answers_of(asked, rows.X, rows.f, fields, pieces)
+    slight = SLIGHT * float(rows.f.std())
+    for part, (_, points), (low, high), piece in zip(parts, bins, answers, pieces, strict=True):
+        many = np.bincount(piece, minlength=len(points) + 1)[: len(points)] >= 3 * MIN_PEOPLE
+        likes = high[:, None] + slight < low[None, :]  # the second better than the first
+        against = (points[:, None] > points[None, :]) & likes & many[:, None] & many[None, :]
+        if against.any():
+            yield Flag(
+                name="order turned round",
+                level="stop",
+                text=f"{part.column} turns the base model's order round: it gives points for what "
+                "the model counts against people",
+                todo="Keep its order (keep_order='numbers'), or strike the column.",
+            )
+
+
+def _bins(part: RangesWeight) -> tuple[Floats, Floats]:
+    """Where the bins of a number begin, and the points in each; 0 between two ranges."""
+    ends = [end for r in part.ranges for end in (r.at_least, r.below) if end is not None]
+    edges = np.unique(np.array(ends, np.float64))
+    inside = [-np.inf, *edges]  # a number of each bin: the one it begins with
+    points = [
+        next((r.weight for r in part.ranges
+              if (r.at_least is None or x >= r.at_least) and (r.below is None or x < r.below)), 0.0)
+        for x in inside
+    ]  # fmt: skip
+    return edges, np.array(points)
+
+
+def _far_calls(subject: Subject, words: Words) -> Iterator[Flag]:
+    """People whom the base model was sure to deny."""
+    f, decision = subject.sample.f, subject.patch.decision
+    promoted = subject.changed & (f <= 0)
+    if promoted.sum() < 3 * MIN_PEOPLE:
+        return
+    low, high = close_calls(decision)
+    scores = scores_of(f, decision)[promoted]
+    far = scores < low if decision.favourable else scores > high
+    share = float(far.mean())
+    if share > FAR:
+        end = f"below {low:g}" if decision.favourable else f"above {high:g}"
+        amount = "half" if share > 2 * FAR else "a quarter"
+        yield Flag(
+            name="far from the threshold",
+            level="look",
+            text=f"More than {amount} of the newly {words.approved} have a score {end}: no close "
+            "calls",
+            todo=f"Target(only_between=({low:g}, {high:g})) changes close calls only; the table of "
+            "wishes says what it costs.",
+        )
+
+
+def _many(effect: Effect) -> Iterator[Flag]:
+    """More changes than a patch should need."""
+    rate = effect.change.change_rate.middle
+    if rate is None:
+        return
+    if rate > MANY:
+        yield Flag(
+            name="many changes",
+            level="look",
+            text=f"More than {MANY:.0%} of all decisions change: this is another model rather than "
+            "a patch",
+            todo="Ask for less, allow other columns, or train a new model and validate it.",
+        )
+    least = effect.bound_known
+    if least and rate > TIMES * least:
+        yield Flag(
+            name="many changes",
+            level="look",
+            text=f"More than {TIMES:g} times as many decisions change as the fewest possible",
+            todo="See which wish costs most, in the table of wishes.",
+        )
+
+
+def _idle(card: CardSection | None) -> Iterator[Flag]:
+    """Lines without which nobody would be decided otherwise."""
+    idle = [line.who for line in card.lines if line.moves == 0] if card else []
+    if idle:
+        others = f" and {len(idle) - 1} more" if len(idle) > 1 else ""
+        yield Flag(
+            name="a line that moves nobody",
+            level="look",
+            text=f"{idle[0]}{others}: nobody here would be decided otherwise without it",
+            todo="Strike it: a shorter scorecard is easier to defend.",
+        )
+
+
+def _impossible(subject: Subject) -> Iterator[Flag]:
+    """A few negative numbers in a column that has none otherwise: mistakes, most likely."""
+    held = Columns.of(subject.sample.X)
+    for column in subject.patch.columns:
+        if column.kind != "number":
+            continue
+        values = np.asarray(held.values(column), np.float64)
+        negative = np.sum(values < 0) / max(np.isfinite(values).sum(), 1)
+        if 0 < negative <= ODD:
+            yield Flag(
+                name="impossible values",
+                level="look",
+                text=f"A few values of {column.name} are negative: are they mistakes?",
+                todo="Mend them, or leave them empty, before anybody is decided by them.",
+            )
