@@ -218,8 +218,7 @@ class FairPatch(PatchEstimator):
     ) -> Self:
         """Fit to rows in memory."""
         decision, seed = self._decision, seed_of(self.random_state)
-        gaps = not any(metric.given_y for metric in self.target.metrics)
-        given, classes = read_given(self, X, y, s, decision, gaps=gaps)
+        given, classes = read_given(self, X, y, s, decision, gaps=not self.target.given_y)
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
         check.same_people(X=X, seen_by_base=seen)

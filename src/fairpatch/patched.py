@@ -19,8 +19,9 @@ from fairpatch.data.rows import Rows, seen_rows
 from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.decision import text_of
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.labels import UNKNOWN, labels_of, labels_with_gaps
+from fairpatch.measure.labels import labels_of, labels_with_gaps
 from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
@@ -115,7 +116,7 @@ class PatchedModel:
         """
         given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
         check.same_people(X=given.X, y=given.y)
-        labels = self.labels_of(given.y) if not gaps else self._labels_with_gaps(given.y)
+        labels = self._labels_with_gaps(given.y) if gaps else self.labels_of(given.y)
         columns = (given.X, labels, given.sensitive, None, given.weight)
         return Rows.of(*columns).scored(self.base)
 
@@ -197,14 +198,13 @@ class PatchedModel:
                 raise ValueError("seen_by_base is for rows in memory: leave the rows out yourself")
             self.compare(X).act(if_unlike)
             return certify(self.count(X, y, sensitive_features=sensitive_features), target)
-        gaps = not any(metric.given_y for metric in target.metrics)
-        rows = self.rows(X, y, sensitive_features, gaps=gaps)
+        rows = self.rows(X, y, sensitive_features, gaps=not target.given_y)
         self.check(rows, if_unlike)
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
-        warning = looks_known(FreshRows(rows).sample(None))
-        return replace(certify(count_rows(rows, self.patch), target), warning=warning)
+        certificate = certify(count_rows(rows, self.patch), target)
+        return replace(certificate, warning=looks_known(rows.labelled))
 
     def redial(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seed: int = 0

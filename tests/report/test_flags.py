@@ -95,6 +95,14 @@ def test_far_calls_many_changes_and_odd_values():
     assert found.text == "A few values of age are negative: are they mistakes?"
 
 
+def test_outcomes_of_few_are_withheld_and_never_called_fine():
+    X, y, s = people()
+    few = X["x"].where(X["score"] < 0.5).nsmallest(6).max()
+    found = flags(reviewed(card("x", float(few)), X, y, s))["outcome of the promoted"]
+    assert found.level == "look"
+    assert "is withheld to protect small groups" in found.text
+
+
 def test_demoted_who_turn_out_better():
     X, y, s = people()
     part = RangesWeight(column="x", ranges=[Range(below=0.0, weight=-100.0)])

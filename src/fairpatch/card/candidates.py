@@ -172,7 +172,7 @@ def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
     aims = [
         (teacher, i, aim)
         for teacher in TEACHERS
-        if not teacher.factored or any(metric.given_y for metric in target.metrics)
+        if not teacher.factored or target.given_y
         for i, aim in enumerate(aims_of(problem, target, teacher))
     ]
     cards: list[Points] = []

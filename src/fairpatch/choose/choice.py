@@ -1,6 +1,6 @@
 """The choice: the patch that meets the target with the fewest changes, or an honest no."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -161,7 +161,7 @@ def _preferred(able: list[Choice], frontier: Frontier, target: Target) -> Choice
 def _with_room(able: list[Choice], frontier: Frontier, target: Target) -> list[Choice]:
     """Those that could also meet the target by a margin: at its very end none is certified."""
     tried = [target.replace(safety_margin=target.safety_margin + room) for room in ROOM]
-    reach = [{c.model for c in some} for some in options(frontier, tried)]
+    reach = [{c.model for c in o} for o in options(frontier, tried, {c.model for c in able})]
     return next((some for r in reach if (some := [c for c in able if c.model in r])), able)
 
 
@@ -249,15 +249,18 @@ def fewest(
     return most, max(*blind, most.change_rate)  # an estimate, never below what is possible
 
 
-def options(frontier: Frontier, targets: Sequence[Target]) -> list[list[Choice]]:
-    """For every target, each candidate at its preferred strength that meets it.
+def options(
+    frontier: Frontier, targets: Sequence[Target], models: Collection[int] | None = None
+) -> list[list[Choice]]:
+    """For every target, each candidate (or some of them) at its preferred strength that meets it.
 
     One pass over the candidates: a metric is read off a dial once, for all targets. Displacement is
     worked out where the target limits it, and NaN elsewhere: it is a pass over all rows for each.
     """
     choices: list[list[Choice]] = [[] for _ in targets]
     metrics = {r.name: r.metric for target in targets for r in target.requirements}
-    for m, by_feature in enumerate(frontier.dials):
+    for m in range(len(frontier.dials)) if models is None else sorted(models):
+        by_feature = frontier.dials[m]
         values = {
             (feature, name): metric.along(dial)
             for feature, dial in by_feature.items()

@@ -188,11 +188,15 @@ class Target:
         return tuple(r.metric for r in self.requirements if isinstance(r.metric, Metric))
 
     @property
+    def given_y(self) -> bool:
+        """Whether some metric looks at labels; a P-Rule needs none."""
+        return any(metric.given_y for metric in self.metrics)
+
+    @property
     def fairness(self) -> Fairness:
         """What the training works towards: parity, unless some limit is given y and no ratio is."""
-        given_y = any(metric.given_y for metric in self.metrics)
         ratio = any(metric.at_least for metric in self.metrics)
-        return "equalized_odds" if given_y and not ratio else "demographic_parity"
+        return "equalized_odds" if self.given_y and not ratio else "demographic_parity"
 
     def inside(self, margin: float) -> "Target":
         """The same target with its fairness limits moved inwards, never quite to their ends."""

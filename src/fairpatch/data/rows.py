@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.groups import Groups, numbered
 from fairpatch.patch.columns import Columns
 
@@ -92,6 +93,12 @@ class Rows:
     def take(self, rows: NDArray[np.intp]) -> "Rows":
         """Some of the rows."""
         return replace(self, **{name: take(value, rows) for name, value in vars(self).items()})
+
+    @property
+    def labelled(self) -> "Rows":
+        """Those whose label is known."""
+        known = self.y != UNKNOWN
+        return self if known.all() else self.take(np.flatnonzero(known))
 
     def sample(self, most: int | None, seed: int) -> "Rows":
         """At most so many of the rows, drawn at random."""

@@ -13,8 +13,8 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.labels import UNKNOWN
 from fairpatch.patch import Patch
 
 LEFT_OUT = 3
@@ -49,8 +49,7 @@ class FreshRows:
 
     def sample(self, most: int | None) -> Rows:
         """At most so many of those whose label is known."""
-        labelled = np.flatnonzero(self.rows.y != UNKNOWN)
-        return self.rows.take(labelled).sample(most, seed=0)
+        return self.rows.labelled.sample(most, seed=0)
 
     def scored(self, base: BaseModel) -> "FreshRows":
         """The same people, f having been asked about them."""

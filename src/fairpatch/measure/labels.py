@@ -12,17 +12,14 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from fairpatch._arrays import Ints
+from fairpatch._arrays import Bools, Ints
 from fairpatch.decision import PLAIN, Decision, text_of
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.values import Value, factorize, plain
 
 LARGEST = float(np.finfo(np.float64).max)
 MOST_LABELS = 100
 """Distinct labels that are fetched from an engine, at most."""
-
-
-UNKNOWN = -1
-"""A label that has not come yet."""
 
 
 def read_labels(
@@ -85,8 +82,7 @@ def labels_of(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) -> Ints
 def labels_with_gaps(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) -> NDArray[Any]:
     """The same, None where a label has not come yet."""
     array = np.asarray(_array(y), object)
-    values, code = factorize(array)
-    known = np.array([v is not None for v in values] or [False])[code]
+    known = _known(array)
     labels = np.full(len(array), None, object)
     if known.any():
         labels[known] = labels_of(array[known], classes, decision)
@@ -141,10 +137,10 @@ def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Val
     return (negative, positive), nw.when(known).then(right.cast(nw.Int64))
 
 
-def _known(y: Any) -> Any:
+def _known(y: NDArray[Any]) -> Bools:
     """Whether there is a label."""
     values, code = factorize(y)
-    return np.array([v is not None for v in values] or [True])[code]
+    return np.asarray(np.array([v is not None for v in values] or [True])[code])
 
 
 def _favourable(is_positive: Any, decision: Decision) -> Ints:

@@ -13,9 +13,11 @@ from fairpatch.card.fields import Field
 from fairpatch.card.order import answers_of
 from fairpatch.choose.close_calls import close_calls
 from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.cells import cells
 from fairpatch.measure.counts import Counts
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import RangesWeight
+from fairpatch.patch.terms import ranges_term
 from fairpatch.report.card_section import CardSection
 from fairpatch.report.figures import Words
 from fairpatch.report.flags import Flag
@@ -60,6 +62,7 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
         ("promoted", ((0, 1), (0, 0)), f"the newly {yes}", f"those still {no}"),
         ("demoted", ((1, 1), (1, 0)), f"those still {yes}", f"the newly {no}"),
     ):
+        moved = counts.in_cells(cells(before=int(what == "demoted"), after=int(what == "promoted")))
         gaps = {
             (feature, group): _gap(n[:2, *one], n[:2, *other])  # by label
             for feature in counts.features
@@ -82,8 +85,15 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
             yield Flag(
                 name=f"outcome of the {what}",
                 level="fine",
-                text=f"In no group do {who} clearly have {words.good_outcome} less often than "
-                f"{whom}",
+                text=f"In no group with at least {MIN_PEOPLE} of each do {who} clearly have "
+                f"{words.good_outcome} less often than {whom}",
+            )
+        elif not known and moved.any():
+            yield Flag(
+                name=f"outcome of the {what}",
+                level="look",
+                text=f"Whether {who} have better outcomes than {whom} is withheld to protect small "
+                "groups",
             )
 
 
@@ -133,13 +143,8 @@ def _bins(part: RangesWeight) -> tuple[Floats, Floats]:
     """Where the bins of a number begin, and the points in each; 0 between two ranges."""
     ends = [end for r in part.ranges for end in (r.at_least, r.below) if end is not None]
     edges = np.unique(np.array(ends, np.float64))
-    inside = [-np.inf, *edges]  # a number of each bin: the one it begins with
-    points = [
-        next((r.weight for r in part.ranges
-              if (r.at_least is None or x >= r.at_least) and (r.below is None or x < r.below)), 0.0)
-        for x in inside
-    ]  # fmt: skip
-    return edges, np.array(points)
+    first = np.nextafter(edges[:1], -np.inf) if len(edges) else np.zeros(1)
+    return edges, ranges_term(part, np.append(first, edges))  # a number of each bin
 
 
 def _far_calls(subject: Subject, words: Words) -> Iterator[Flag]:
