@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from fairpatch import Decision, FairPatch, Target, audit
+from fairpatch.choose.frontier_display import FrontierDisplay
 from fairpatch.cli.main import app
 from fairpatch.datasets import Population
 from fairpatch.measure import METRICS, Counts
-from fairpatch.report.frontier_display import FrontierDisplay
 
 EVERY = pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 RATIO_AND_GAP = pytest.mark.parametrize(

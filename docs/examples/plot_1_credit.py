@@ -44,7 +44,7 @@ print(g.patch_)
 
 # %%
 # All candidates, and the fewest changes that anybody could do with: the chosen one is marked.
-from fairpatch.report.frontier_display import FrontierDisplay
+from fairpatch.choose.frontier_display import FrontierDisplay
 
 display = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_).plot()
 

@@ -40,6 +40,6 @@ print(
 
 # %%
 # The whole frontier, chosen on other rows of the table.
-from fairpatch.report.frontier_display import FrontierDisplay
+from fairpatch.choose.frontier_display import FrontierDisplay
 
 display = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_).plot()

@@ -26,14 +26,14 @@ class Table:
           a        0.5
           longer  0.25
         """
-        grid = [[_printable(cell) for cell in row] for row in [self.header, *self.rows]]
+        grid = [[printable(cell) for cell in row] for row in [self.header, *self.rows]]
         width = [max(len(row[j]) for row in grid) for j in range(len(self.header))]
         lines = [
             "  " + "  ".join([row[0].ljust(width[0]), *map(str.rjust, row[1:], width[1:])]).rstrip()
             for row in grid
         ]
-        notes = [f"  {_printable(note, 400)}" for note in self.notes]
-        return "\n".join([_printable(self.title, 200), *lines, *notes])
+        notes = [f"  {printable(note, 400)}" for note in self.notes]
+        return "\n".join([printable(self.title, 200), *lines, *notes])
 
     def html(self) -> str:
         """The same as an HTML table without scripts."""
@@ -41,22 +41,22 @@ class Table:
         def cells(tag: str, row: Sequence[str]) -> str:
             align = ["left;white-space:pre-wrap", *["right;white-space:nowrap"] * (len(row) - 1)]
             return "".join(
-                f'<{tag} style="text-align:{a};padding:.15em .6em">{escape(_printable(c))}</{tag}>'
+                f'<{tag} style="text-align:{a};padding:.15em .6em">{escape(printable(c))}</{tag}>'
                 for a, c in zip(align, row, strict=True)
             )
 
         body = "".join(f"<tr>{cells('td', row)}</tr>" for row in self.rows)
         notes = "".join(
-            f"<div><small>{escape(_printable(n, 400))}</small></div>" for n in self.notes
+            f"<div><small>{escape(printable(n, 400))}</small></div>" for n in self.notes
         )
         return (
-            f'<div style="overflow-x:auto"><strong>{escape(_printable(self.title, 200))}</strong>'
+            f'<div style="overflow-x:auto"><strong>{escape(printable(self.title, 200))}</strong>'
             f'<table style="{_STYLE}"><thead><tr>{cells("th", self.header)}</tr></thead>'
             f"<tbody>{body}</tbody></table>{notes}</div>"
         )
 
 
-def _printable(cell: str, widest: int = _WIDEST) -> str:
+def printable(cell: str, widest: int = _WIDEST) -> str:
     """One line, no control or direction-changing characters, cut where it is very long."""
     clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(cell))
     return clean if len(clean) <= widest else clean[: widest - 1] + "…"

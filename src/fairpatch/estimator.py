@@ -19,6 +19,7 @@ from fairpatch.decision import PLAIN, Decision
 from fairpatch.identity.agreement import check_agreement
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
+from fairpatch.report.fitted_display import fitted_html, fitted_text
 from fairpatch.report.review import Review, review
 from fairpatch.roles import Given
 
@@ -46,6 +47,12 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
         return tags
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """In a notebook: what was learned, once it was; scikit-learn's diagram before."""
+        if not hasattr(self, "fitted_"):
+            return super()._repr_mimebundle_(**options)  # type: ignore[no-any-return]
+        return {"text/plain": fitted_text(self.fitted_), "text/html": fitted_html(self.fitted_)}
 
     @property
     def _decision(self) -> Decision:

@@ -350,7 +350,7 @@ def attack_review(seed):
     rows = {row["group"]: row for row in text["groups"]["s"]["rows"]}
     read_lines(people, text, most)
     read_tens(people, text, most)
-    read_places(reader, text, everybody, people.secrets, most)
+    read_places(text)
     if len(own) == 1:
         read_dial(reader, text, rows, lambda names, cells: people.form(
             lambda g: g[0] in names, cells))  # fmt: skip
@@ -437,27 +437,10 @@ def read_tens(people, text, most):
                 reader.read(reader.sum([*(part[y] for part in parts), less]), 0, 0)
 
 
-def read_places(reader, text, everybody, secrets, most):
-    """The leaves of the tree are everybody, divided."""
-    leaves = text["tree"]["leaves"]
-    own = []
-    for i, leaf in enumerate(leaves):
-        here, moving = (reader.unknown(("leaf", i, part)) for part in ("stays", "changes"))
-        reader.count(reader.sum([here, moving]), leaf["people"])
-        reader.count(moving, leaf["changed"])
-        reader.rate(moving, reader.sum([here, moving]), leaf["change_rate"], most, wilson)
-        own.append((here, moving))
-    if leaves:
-        changes, all_of_them = (
-            [moving for _, moving in own],
-            [part for leaf in own for part in leaf],
-        )
-        for name, both in (("promoted", changes), ("people", all_of_them)):
-            less = {at: -weight for at, weight in everybody[name].items()}
-            reader.read(reader.sum([*both, less]), 0, 0)
-    for i, (_, moving) in enumerate(own):
-        if isinstance(leaves[i]["changed"], dict) and leaves[i]["changed"]["at_most"] == 9:
-            secrets.append((("leaf", i), moving, 1, 9))
+def read_places(text):
+    """Regions have shares in steps of twenty people: no count of few can be taken from them."""
+    for region in text["tree"]["leaves"]:
+        assert set(region) == {"where", "share", "changed"}
 
 
 def read_dial(reader, text, rows, form):

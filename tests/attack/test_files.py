@@ -130,12 +130,12 @@ def test_a_changed_patch_is_refused_in_a_sentence_or_decides_alike(people, tmp_p
 def saved_frontier():
     record = {
         "number": 0, "model": 0, "strength": 1.0, "settings": {"lambda_fair": 1.0},
-        "change_rate": 0.1, "accuracy": 0.8, "concepts": 1, "columns": 2,
-        "metrics": {"s": {"p_rule": 0.8}},
+        "direction": "both", "size": 2, "change_rate": [0.1, 0.11], "accuracy": [0.8, 0.81],
+        "metrics": {"s": {"p_rule": [0.8, 0.82]}},
     }  # fmt: skip
     patch = json.loads(patches()[0].model_dump_json())
     return json.dumps(
-        {"format": "fairpatch.frontier", "version": 3, "asked": ["p_rule"], "records": [record],
+        {"format": "fairpatch.frontier", "version": 4, "asked": ["p_rule"], "records": [record],
          "pareto": [True], "patches": [patch]}
     )  # fmt: skip
 

@@ -64,7 +64,10 @@ class Frontier:
 
     @staticmethod
     def _dial(values):
-        return SimpleNamespace(strength=np.arange(len(values)), values=np.array(values))
+        return SimpleNamespace(
+            strength=np.arange(len(values)), values=np.array(values),
+            change_rate=np.zeros(len(values)),
+        )  # fmt: skip
 
     def met(self, *_):
         raise AssertionError("there is nothing else that is asked")

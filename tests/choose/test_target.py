@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import chain, repeat
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairpatch import Adversarial, FairPatch, Target, TargetNotReachedError, Training, audit
@@ -248,3 +249,20 @@ def test_advice_keeps_to_the_displacement_allowed(people):
     _, g = fitted(people, few.replace(p_rule=best - 0.001))
     assert g.choice_.displacement <= 0.02
     assert g.choice_.change_rate <= 0.005
+
+
+def test_what_reverses_most_decisions_is_no_patch():
+    """Columns that say nothing of the group: only approving nearly everybody is fair."""
+    random = np.random.default_rng(0)
+    n = 3_000
+    s = np.where(random.random(n) < 0.5, "a", "b")
+    score = np.clip(0.45 * random.random(n) * np.where(s == "a", 1.5, 0.75), 0.01, 0.99)
+    X = pd.DataFrame({"score": score, "noise": random.normal(size=n)})
+    y = (random.random(n) < score).astype(int)
+    asked = Target(p_rule=0.8, direction="promote_only")
+    g = FairPatch("score", asked, splits=(0.5, 0.5, 0))
+    with pytest.raises(TargetNotReachedError, match="another model and no patch"):
+        g.fit(X, y, sensitive_features=s)
+    allowed = g.set_params(target=asked.replace(max_changes=1.0))
+    allowed.fit(X, y, sensitive_features=s)
+    assert allowed.choice_.change_rate > 0.5

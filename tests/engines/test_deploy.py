@@ -50,11 +50,11 @@ def test_tests_and_monitoring_run_and_the_tests_can_fail(deployed):
     rows = connection.execute(files["monitor.sql"]).fetchall()
     assert sorted((row[0], row[1]) for row in rows) == [("f", 1_000), ("m", 1_000)]
     decided = connection.sql("from decided").df().merge(frame, on="id")
-    by_group = decided.groupby("sex")[["fairpatch_decision", "fairpatch_changed"]].mean()
+    by_group = decided.groupby("sex")[["fairpatch_decision", "fairpatch_changed"]].sum() // 10 * 10
     assert [row[3:] for row in sorted(rows)] == [tuple(v) for v in by_group.to_numpy()]
     connection.execute("update people set p = null where id % 4 = 0")  # no decision is no denial
     known = connection.execute(files["monitor.sql"]).fetchall()
-    kept = decided[decided["id"] % 4 != 0].groupby("sex")["fairpatch_decision"].mean()
+    kept = decided[decided["id"] % 4 != 0].groupby("sex")["fairpatch_decision"].sum() // 10 * 10
     assert [row[3] for row in sorted(known)] == kept.tolist()
     connection.execute("insert into people from people limit 1")
     assert len(connection.execute(files["test_key.sql"]).fetchall()) == 1
@@ -115,7 +115,7 @@ def test_of_a_model_that_predicts_harm_the_spared_are_monitored():
     patch = patch_on("n", "c", decision={"favourable": 0})
     place = Destination("people", "decided", "id", (), "duckdb")
     text = pack(patch, "p", "view", place, PROMISED)["monitor.sql"]
-    assert 'WHEN NOT "fairpatch_decision" THEN 1.0' in text
+    assert 'WHEN NOT "fairpatch_decision" THEN 1 END' in text
 
 
 def test_a_dbt_project_without_a_key_has_no_reference_to_an_audit():

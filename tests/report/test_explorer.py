@@ -51,6 +51,7 @@ def page():
 @pytest.fixture
 def opened(page, explored):
     page.goto(explored[2].as_uri())
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     return page
 
 
@@ -103,6 +104,15 @@ def test_every_point_is_the_frontiers_own(explored):
     assert own.strength == pytest.approx(g.choice_.strength, abs=1e-5)
 
 
+def test_every_point_has_the_lines_of_its_own_scorecard(explored):
+    g, explorer, _ = explored
+    assert len({p.card for p in explorer.points}) > 3
+    for point in explorer.points[::7]:
+        patch = g.frontier_.candidates.patch(point.candidate, point.strength)
+        lines = {f"{x.name} ({x.points:+g})" for x in patch.lines if x.name != point.struck}
+        assert {*explorer.cards[point.card]} == lines
+
+
 def test_no_point_is_narrower_than_ten_people(explored):
     _, explorer, _ = explored
     for point in explorer.points:
@@ -112,7 +122,7 @@ def test_no_point_is_narrower_than_ten_people(explored):
 def test_it_starts_with_what_was_chosen(opened, explored):
     _, explorer, _ = explored
     (own,) = [p for p in explorer.points if p.chosen]
-    assert opened.inner_text("#f-sentence").startswith("As chosen: ")
+    assert opened.inner_text("#f-sentence").startswith("As chosen, on the selection set: ")
     assert figure_text(own, lambda p: min(p.fairness, key=middle)) in opened.inner_text(
         "#f-sentence"
     )
@@ -133,6 +143,32 @@ def test_the_target(opened, explored, limit):
         assert figure_text(best, fairness) in text
     asked = 260 - 240 * limit
     assert float(opened.get_attribute("#asked", "y1")) == pytest.approx(asked)
+
+
+@pytest.mark.parametrize("limit", [0.6, 0.9])
+def test_the_scorecard_that_it_shows_is_the_one_whose_figures_it_shows(opened, explored, limit):
+    g, explorer, _ = explored
+    turn(opened, "#x-limit", explorer.limits.index(limit))
+    best, _ = chosen(explorer, limit=limit)
+    patch = g.frontier_.candidates.patch(best.candidate, best.strength)
+    lines = [f"{line.name} ({line.points:+g})" for line in patch.lines]
+    shown = opened.locator("#f-card span").all_inner_texts()
+    assert sorted(shown) == sorted(lines)
+    assert opened.inner_text("#f-price") == f"{patch.changes_at} points"
+    (own,) = [p for p in explorer.points if p.chosen]
+    assert ("Another scorecard" in opened.inner_text("#f-card")) == (best.card != own.card)
+
+
+def test_what_exceeds_the_budget_is_grey(opened, explored):
+    _, explorer, _ = explored
+    most = max(p.changed[1] for p in explorer.points)
+    turn(opened, "#x-budget", 30)
+    classes = opened.locator("#dots circle").evaluate_all(
+        "all => all.map(c => c.getAttribute('class'))"
+    )
+    for point, name in zip(explorer.points, classes, strict=True):
+        if not point.struck:
+            assert ("off" in name) == (middle(point.changed) > 0.3 * most)
 
 
 def test_budget_feature_direction_preference(opened, explored):
@@ -168,7 +204,7 @@ def test_a_line_is_struck_and_the_command_says_so(opened, explored):
     best, fairness = chosen(explorer, limit=explorer.limits[5], strike=line)
     text = opened.inner_text("#f-sentence")
     assert figure_text(best, fairness) in text if best else text.startswith("Nearest: ")
-    assert opened.locator(".cardline.struck").all_inner_texts()[0].startswith(line)
+    assert opened.locator("#f-card .struck").all_inner_texts() == [line]
     opened.locator("#freeze").click()
     assert f"fairpatch edit RUN --strike '{line}'" in opened.inner_text("#command")
     assert line in [own.name for own in g.patch_.lines]

@@ -7,8 +7,11 @@ import pytest
 from fairpatch import FairPatch, PatchedModel, Target, review
 from fairpatch.base import BaseModel
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
-from fairpatch.report.flags import is_protected
-from fairpatch.report.identity import About
+from fairpatch.report.figures import Figure
+from fairpatch.report.flags import _stability, _target, is_protected
+from fairpatch.report.identity import About, Earlier
+from fairpatch.report.stability_section import StabilitySection
+from fairpatch.report.verdict_section import CertificateSection, Certified
 
 
 def flags(found):
@@ -86,6 +89,11 @@ def test_far_calls_many_changes_and_odd_values():
     X, y, s = people()
     found = flags(reviewed(card("x", 9.0), X, y, s))  # everybody is approved
     assert found["many changes"].level == "look"
+    assert found["many changes"].text == "More than 20% of all decisions change"
+    behind = X.assign(score=np.where(s == "a", 0.6 * X["score"], X["score"]))
+    found = flags(reviewed(card("x", 9.0), behind, y, s))["many changes"]
+    assert found.level == "stop"  # many, and far more than need be
+    assert "another model rather than a patch" in found.text
     X["score"] = X["score"] ** 3
     found = flags(reviewed(card("x", 0.0), X, y, s))["far from the threshold"]
     assert "have a score below 0.1" in found.text
@@ -101,6 +109,53 @@ def test_outcomes_of_few_are_withheld_and_never_called_fine():
     found = flags(reviewed(card("x", float(few)), X, y, s))["outcome of the promoted"]
     assert found.level == "look"
     assert "is withheld to protect small groups" in found.text
+
+
+def test_a_gain_through_one_intersection_only():
+    X, y, s = people(4_000)
+    X["score"] = np.where(s == "a", X["score"] * 0.7, X["score"])
+    other = np.where(np.random.default_rng(1).random(len(s)) < 0.5, "one", "two")
+    target = Target(p_rule=0.3)
+
+    def found(gains):
+        X["x"] = np.where((s == "a") & gains, -1.0, 1.0)
+        model = PatchedModel(BaseModel("score"), card("x", 0.0))
+        features = {"s": s, "other": other}
+        return flags(review(model, X, y, sensitive_features=features, target=target, refits=0))
+
+    text = found(other == "one")["one intersection"].text
+    assert text == (
+        "By s, a gain through one (other): the share approved hardly rises among a and two"
+    )
+    assert "one intersection" not in found(np.arange(len(s)) % 3 == 0)
+
+
+def test_the_newly_approved_are_noted_where_they_turn_out_worse_than_those_before():
+    X, y, s = people()
+    found = reviewed(card("x", 0.0), X, y, s)
+    note = flags(found)["outcome of the newly approved"]
+    assert note.level == "note"
+    assert "among a (s), b (s)" in note.text
+    assert not note.open
+    assert note.text not in str(found)
+    alike = np.random.default_rng(2).integers(0, 2, len(y))
+    assert "outcome of the newly approved" not in flags(reviewed(card("x", 0.0), X, alike, s))
+
+
+def test_refits_that_miss_the_target():
+    figure = {"value": None, "low": None, "high": None, "reason": None, "groups": "",
+              "between": None}  # fmt: skip
+    again = StabilitySection(
+        refits=3, of_changed=0.9, firm=0.9, better=0, chance=0.6,
+        reached=[Figure(at_least=a, at_most=b, **figure) for a, b in
+                 ((0.70, 0.79), (0.78, 0.82), (0.81, 0.9))],
+    )  # fmt: skip
+    X, y, s = people()
+    effect = reviewed(card("x", -2.0), X, y, s).summary.effect
+    found = {flag.name: flag for flag in _stability(again, effect)}
+    assert found["refits that miss the target"].text.startswith("1 of 3 bootstrap refits")
+    low = again.model_copy(update={"reached": again.reached[1:]})
+    assert "refits that miss the target" not in {flag.name for flag in _stability(low, effect)}
 
 
 def test_demoted_who_turn_out_better():
@@ -154,8 +209,11 @@ def test_a_group_whose_accuracy_falls():
     harmed = np.where((X["x"] < 0) & (s == "a"), 0, y)
     patch = card("x", 0.0)
     found = [f for f in reviewed(patch, X, harmed, s).summary.flags
-             if f.name == "accuracy of a group" and f.level == "look"]  # fmt: skip
-    assert any("Accuracy among a (s) falls" in f.text for f in found)
+             if f.name == "accuracy of a group"]  # fmt: skip
+    assert [f.level for f in found] == ["stop"]  # by far more than it may
+    assert "Accuracy falls among a (s)" in found[0].text
+    some = About(accuracy_drop=0.1)
+    assert flags(reviewed(patch, X, harmed, s, about=some))["accuracy of a group"].level == "look"
     calm = About(accuracy_drop=1.0)
     found = flags(reviewed(patch, X, harmed, s, about=calm))["accuracy of a group"]
     assert found.level == "fine"
@@ -266,3 +324,39 @@ def test_the_light_names_the_end_of_the_interval_that_the_test_looks_at(target, 
     estimate = result.estimate
     end = estimate.low if side == "at least" else estimate.high
     assert f"measured, {side} {end:.3f}" in light.text
+
+
+def test_a_certificate_that_this_review_contradicts():
+    X, y, s = people(4_000)
+    X["score"] = np.where(s == "a", 0.8 * X["score"], X["score"])
+    found = reviewed(card("x", -2.0), X, y, s, target=Target(p_rule=0.5))
+    effect = found.summary.effect
+    (met,) = [r for r in effect.requirements if r.limit is not None]
+
+    def flagged(value):
+        figure = met.after.model_copy(update={"value": value, "low": None, "high": None})
+        result = Certified(
+            requirement="P-Rule at least 0.5", feature="s", verdict="certified", at_least=True,
+            estimate=figure, people=100, people_needed=None,
+        )  # fmt: skip
+        judged = CertificateSection(
+            verdict="certified", confidence=0.95, warning=None, results=[result]
+        )
+        return "certificate and review disagree" in {f.name for f in _target(effect, judged)}
+
+    assert flagged(0.99)
+    assert not flagged(met.after.value)
+
+
+def test_another_verdict_than_that_of_the_review_before():
+    X, y, s = people()
+    found = reviewed(card("x", -2.0), X, y, s)
+    before = Earlier(date=None, people=100, verdict="certified", flags=0)
+    judged = found.summary.model_copy(update={"certificate": None})
+    assert found.replace(certificate=None).with_earlier([before]).summary.flags == judged.flags
+    section = CertificateSection(verdict="inconclusive", confidence=0.95, warning=None, results=[])
+    again = found.replace(certificate=section).with_earlier([before])
+    assert "another verdict than before" in flags(again)
+    assert again.summary.identity.earlier == [before]
+    many = sum(f.open for f in again.summary.flags)
+    assert again.summary.headline.findings.startswith(f"{many} open finding")

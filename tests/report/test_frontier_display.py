@@ -4,8 +4,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from fairpatch.choose.frontier_display import FrontierDisplay
 from fairpatch.choose.frontier_file import load_frontier, save_frontier
-from fairpatch.report.frontier_display import FrontierDisplay
 
 
 @pytest.fixture(scope="module")

@@ -197,6 +197,7 @@ def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
 def _within(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> NDArray[np.intp]:
     """Of some stretches of a candidate's dial, those that move and differ as little as asked."""
     dial = next(iter(frontier.dials[m].values()))
+    met = met[dial.change_rate[met] <= target.most_changes]
     if target.max_displacement is not None:
         met = met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
     if target.max_churn is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
@@ -11,6 +12,7 @@ from scipy.special import expit, logit
 from fairpatch._arrays import Bools, Floats
 from fairpatch._table import Table
 from fairpatch.choose.dial import Dial, trace
+from fairpatch.choose.frontier_display import FrontierDisplay
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.learner import Learned
 from fairpatch.choose.pool import Pool
@@ -178,9 +180,31 @@ class Frontier:
 
     __repr__ = __str__
 
+    def plot(self, ax: Any = None, *, choice: Any = None) -> FrontierDisplay:
+        """Draw changed decisions against what is asked, with the fewest possible.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a figure of its own otherwise.
+        choice : Choice, optional
+            To mark with a star: ``choice_`` of a fit.
+
+        Returns
+        -------
+        FrontierDisplay
+            With the figures behind it, and the axes as ``ax_``.
+        """
+        return FrontierDisplay.from_frontier(self, choice=choice).plot(ax)
+
     def _repr_html_(self) -> str:
         best = [r for r, kept in zip(self.records(), self.pareto(), strict=True) if kept]
-        return table(best, str(self), self.asked).html()
+        rows = table(best, str(self), self.asked).html()
+        if find_spec("matplotlib") is None:
+            return rows
+        picture = FrontierDisplay.from_frontier(self).svg()
+        folded = f"<details><summary>As a table</summary>{rows}</details>"
+        return f"<div><p>{self}</p>{picture}{folded}</div>"
 
     def frame(self, backend: Any = "pandas") -> Any:
         """The records as a frame of pandas, polars or pyarrow: one column a metric and feature."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.target import Requirement, Target
+from fairpatch.choose.target import MOST_CHANGES, Requirement, Target
 from fairpatch.floor import MIN_PEOPLE, too_few
 
 FEW = 30
@@ -37,6 +37,11 @@ def nearest(frontier: Frontier, target: Target) -> str:
     cheapest = _fewest_changes(frontier, target)
     if cheapest is not None and target.max_changes is not None:
         advice.append(f"with max_changes={_rounded_up(cheapest):g} it can be met")
+    elif cheapest is not None and cheapest > MOST_CHANGES:
+        advice.append(
+            f"it takes {cheapest:.0%} of all decisions, which is another model and no patch "
+            f"(max_changes={_rounded_up(cheapest):g} allows it)"
+        )
     for requirement in target.fairness_requirements:
         best = _best(frontier, target, requirement)
         words = requirement.metric.words
@@ -71,7 +76,7 @@ def _fewest_changes(frontier: Frontier, target: Target) -> float | None:
     rates = []
     for m, by_feature in enumerate(frontier.dials):
         dial = next(iter(by_feature.values()))
-        met = _allowed(frontier, m, target, target.fairness_requirements)
+        met = _allowed(frontier, m, target, target.fairness_requirements, within=False)
         rates += dial.change_rate[met[:1]].tolist()
     return min(rates, default=None)
 
@@ -90,12 +95,22 @@ def _best(frontier: Frontier, target: Target, asked: Requirement) -> float | Non
 
 
 def _allowed(
-    frontier: Frontier, m: int, target: Target, requirements: Sequence[Requirement]
+    frontier: Frontier,
+    m: int,
+    target: Target,
+    requirements: Sequence[Requirement],
+    *,
+    within: bool = True,
 ) -> NDArray[np.intp]:
-    """Along a candidate's dial: where these requirements and the displacement are kept."""
+    """Along a candidate's dial: where these requirements and the displacement are kept.
+
+    ``within`` the changes that are allowed, too.
+    """
     dial = next(iter(frontier.dials[m].values()))
     kept = np.ones(len(dial.strength), bool)
     met = np.flatnonzero(frontier.met(m, requirements) if requirements else kept)
+    if within:
+        met = met[dial.change_rate[met] <= target.most_changes]
     if target.max_displacement is None:
         return met
     return met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]

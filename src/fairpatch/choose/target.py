@@ -12,6 +12,8 @@ from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
 
 Preference = Literal["changes", "accuracy"]
+MOST_CHANGES = 0.5
+"""Of all decisions: what changes more is another model."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class Target:
         The sum of these two differences, at most. With several sensitive features, every one of
         them must meet every limit. ``fairpatch.measure.METRICS`` has all metrics.
     max_changes : float, optional
-        Share of decisions that may change, at most.
+        Share of decisions that may change, at most; half of them where this is not given, as what
+        reverses most decisions is another model and no patch.
     max_displacement : float, optional
         Mean distance of the patched from the base model's probability, at most: few changes can
         be far ones.
@@ -186,6 +189,11 @@ class Target:
     def metrics(self) -> tuple[Metric, ...]:
         """What is compared between the groups."""
         return tuple(r.metric for r in self.requirements if isinstance(r.metric, Metric))
+
+    @property
+    def most_changes(self) -> float:
+        """The share of decisions that may change, whether or not it was given."""
+        return MOST_CHANGES if self.max_changes is None else self.max_changes
 
     @property
     def given_y(self) -> bool:

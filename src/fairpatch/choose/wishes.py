@@ -44,7 +44,9 @@ def wishes(
     for name, other, asked in _others(task, learner, frontier, preferred):
         table.append(Wish.of(name, _chosen(replace(task, target=asked), other, frontier)))
     if preferred.bound is not None:
-        table.append(Wish("the fewest of any method, reading S", preferred.bound.change_rate))
+        table.append(
+            Wish("the fewest, with the group known", preferred.bound.change_rate)
+        )
     return tuple(table)
 
 
@@ -90,8 +92,8 @@ def wish_table(table: Sequence[Wish], outcome: str) -> Table:
          _percent(w.promoted_outcome, 0) if w.promoted_outcome is not None else ""]
         for w in table
     ]  # fmt: skip
-    header = ["wish", "changes", "accuracy", f"promoted with {outcome}"]
-    return Table("What each wish costs, on the selection rows", header, rows)
+    header = ["condition", "changes", "accuracy", f"promoted with {outcome}"]
+    return Table("What each condition costs, on the selection rows", header, rows)
 
 
 def _percent(value: float | None, digits: int) -> str:

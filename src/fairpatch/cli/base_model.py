@@ -94,12 +94,17 @@ def _from_mlflow(uri: str) -> Any:
     return need("mlflow.pyfunc", extra="mlflow").load_model(uri).predict
 
 
+def file_hash(source: str | None) -> str | None:
+    """SHA-256 of the base model's file; None where it is no file."""
+    path = None if source is None else Path(source)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path and path.is_file() else None
+
+
 def with_model_hash(patch: "Patch", source: str | None) -> "Patch":
     """The patch with the hash of the base model's file in its fingerprint."""
-    path = None if source is None else Path(source)
-    if path is None or not path.is_file() or patch.fingerprint is None:
+    known = {"model_sha256": file_hash(source)}
+    if known["model_sha256"] is None or patch.fingerprint is None:
         return patch
-    known = {"model_sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
     return patch.model_copy(update={"fingerprint": patch.fingerprint.model_copy(update=known)})
 
 

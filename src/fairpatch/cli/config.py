@@ -21,6 +21,7 @@ from fairpatch.choose.learner import learner_of, options_of
 from fairpatch.choose.target import OPTIONS, Target
 from fairpatch.cli.say import note, refuse
 from fairpatch.decision import Decision
+from fairpatch.life.plan import Need
 from fairpatch.report.identity import About
 
 OF_THE_DECISION = ("positive", "favourable", "threshold", "weight", "key")
@@ -83,6 +84,11 @@ class Config(BaseModel):
     )
     seen_by_base: str | None = Field(
         None, description="column that is true for rows that the base model was trained on"
+    )
+    alternatives: Need = Field(
+        default_factory=Need,
+        description="for `fairpatch alternatives`: the business metric, and how much of it may be "
+        "given up",
     )
     about: About = Field(
         default_factory=About,
@@ -213,6 +219,7 @@ def _problem(error: Any) -> str:
         "target": TargetOptions,
         "decision": Decision,
         "about": About,
+        "alternatives": Need,
     }
     fields = known[place[0]].model_fields if len(place) > 1 and place[0] in known else None
     names = list(Config.model_fields if fields is None else fields)

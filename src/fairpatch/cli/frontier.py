@@ -1,6 +1,5 @@
 """The candidates of a run that none other beats: what else could have been chosen."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,9 +30,7 @@ def run(
     out: Annotated[Path | None, typer.Option(help="... to this file")] = None,
 ) -> None:
     """Show them, or take another one."""
-    from fairpatch.choose.frontier import table
-    from fairpatch.choose.frontier_file import load_frontier
-    from fairpatch.measure.metric import METRICS
+    from fairpatch.choose.frontier_file import load_frontier, saved_table
     from fairpatch.patch import load, save
 
     frontier, chosen_patch = checked(folder, "frontier.json", "patch.json")
@@ -48,10 +45,9 @@ def run(
         return
     kept = [r for r, is_kept in zip(saved.records, saved.pareto, strict=True) if is_kept]
     if json:
-        say_json([asdict(record) for record in kept])
+        say_json([record.model_dump(mode="json") for record in kept])
         return
-    asked = [metric for metric in METRICS if metric.name in saved.asked]
-    say(table(kept, "Candidates that none other beats", asked).text())
+    say(saved_table(saved).text())
     patch = load(chosen_patch)
     settings = patch.provenance.settings
     chosen = [

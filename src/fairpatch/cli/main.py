@@ -13,6 +13,7 @@ import typer
 from fairpatch import __version__
 from fairpatch._hints import speak_shell
 from fairpatch.cli import (
+    alternatives,
     apply,
     audit,
     certify,
@@ -63,6 +64,7 @@ VERBS = (
 for module in VERBS:
     name = module.__name__.rpartition(".")[2]
     app.command(name, help=(module.__doc__ or "").strip())(module.run)
+app.add_typer(alternatives.app, name="alternatives")
 
 
 def main() -> None:

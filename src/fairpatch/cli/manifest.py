@@ -10,7 +10,7 @@ from fairpatch.patch.parts import Part
 class Manifest(Part):
     """What a run was, and a hash of each of its files."""
 
-    format: Literal["fairpatch.run"] = "fairpatch.run"
+    format: Literal["fairpatch.run", "fairpatch.alternatives"] = "fairpatch.run"
     version: Literal[1] = 1
     data: str
     data_sha256: str | None

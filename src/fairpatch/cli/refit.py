@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.life.refit import Refit, RefitOption
     from fairpatch.measure.estimate import Estimate
+    from fairpatch.report.refit_section import RefitSection
 
 
 def run(
@@ -130,6 +131,7 @@ def _write(ways: "Refit", chosen: "RefitOption", options: "Config", old: Path, o
         model, ways.fresh, target=ways.target, fitted=learned, exclude=options.exclude,
         about=about, judged=None if learned else chosen.certificate,
     )  # fmt: skip
+    review = review.replace(refit=_section(ways, chosen))
     if ways.frontier is None:
         refuse("no candidate could be learned on these rows: there is nothing to write")
     write_run(
@@ -137,6 +139,27 @@ def _write(ways: "Refit", chosen: "RefitOption", options: "Config", old: Path, o
         people=ways.people,
     )  # fmt: skip
     write_whole(out / REFIT, dumps_safely({**_data(ways), "taken": chosen.way, "after": str(old)}))
+
+
+def _section(ways: "Refit", chosen: "RefitOption") -> "RefitSection":
+    """What the review says of it."""
+    from fairpatch.life.refit import WORDS
+    from fairpatch.report.figures import figure
+    from fairpatch.report.refit_section import RefitSection, RefitWay
+
+    return RefitSection(
+        ways=[
+            RefitWay(
+                name=way, words=WORDS[way], verdict=str(o.certificate.verdict),
+                changes=figure(o.changes), churn=figure(o.churn), within=o.within,
+                taken=way == chosen.way,
+            )
+            for way, o in ways.options.items()
+        ],
+        not_possible={str(way): why for way, why in ways.not_possible.items()},
+        base_churn=figure(ways.f_churn),
+        confidence=round(chosen.certificate.target.confidence, 4),
+    )  # fmt: skip
 
 
 def _data(ways: "Refit") -> dict[str, Any]:

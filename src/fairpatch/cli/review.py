@@ -28,6 +28,9 @@ def run(
     retrained: Annotated[
         bool, typer.Option(help="compare with a model that is trained anew, too: slow")
     ] = False,
+    amount: Annotated[
+        str | None, typer.Option(help="column of what is at risk, for the credit impact")
+    ] = None,
     life: Life = None,
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
@@ -37,7 +40,7 @@ def run(
     from fairpatch.files.strict_json import read_strictly
     from fairpatch.patch import load
     from fairpatch.report.identity import history_of
-    from fairpatch.report.review import review_rows
+    from fairpatch.report.review import amounts_of, review_rows
     from fairpatch.report.signed import Signed
     from fairpatch.report.verdict_section import CertificateSection
 
@@ -45,7 +48,8 @@ def run(
     options = options_of(folder, data=data, trust_model=trust_model)
     signed = who_signed(folder, key)
     model = patched_model(options, load(patch))
-    rows = model.rows(frame_of(options), options.label, options.sensitive)
+    frame = frame_of(options)
+    rows = model.rows(frame, options.label, options.sensitive)
     heed(model.compare_scored(rows.X, rows.f), if_unlike)
     target = options.asked
     judged: Any = None
@@ -65,15 +69,12 @@ def run(
     made = review_rows(
         model, rows, target=target, exclude=options.exclude, refits=0,
         show_small_counts=show_small_counts, about=about,
-        judged=judged, retrained=retrained,
+        judged=judged, retrained=retrained, amount=amounts_of(frame, amount, len(rows)),
     )  # fmt: skip
     last = out.with_suffix(".json")
     past = _past(last if last.is_file() else earlier)
-    identity = made.summary.identity
-    made = made.replace(
-        signed=None if signed is None else Signed(**signed),
-        identity=identity.model_copy(update={"earlier": history_of(past, model.patch)}),
-    )
+    made = made.with_earlier(history_of(past, model.patch))
+    made = made.replace(signed=None if signed is None else Signed(**signed))
     made.to_html(out)
     made.to_json(out.with_suffix(".json"))
     made.to_model_card(out.with_suffix(".md"))

@@ -27,16 +27,19 @@ FILES = (
     "model_card.md",
 )
 """What every run has."""
+RECORD = "fairpatch.alternatives"
+RECORD_FILES = ("plan.json", "record.json", "record.html", "config.yaml")
+"""What a record of alternatives has."""
 MOST_OF_A_REVIEW = 20_000_000
 """Bytes of a review's data."""
 
 
-def seal(folder: Path, about: dict[str, Any]) -> None:
+def seal(folder: Path, about: dict[str, Any], files: tuple[str, ...] = FILES) -> None:
     """Write the manifest: a hash of every file, and what the run was."""
     from fairpatch.cli.manifest import Manifest
     from fairpatch.files.atomic import write_whole
 
-    hashes = {name: _hash(folder / name) for name in FILES}
+    hashes = {name: _hash(folder / name) for name in files}
     manifest = Manifest(**about, sha256=hashes)
     write_whole(folder / MANIFEST, manifest.model_dump_json(indent=1))
 
@@ -61,7 +64,8 @@ def manifest(folder: Path) -> "Manifest":
         )
     try:
         sealed = Manifest.model_validate(read_strictly(path, "a manifest"))
-        missing = [name for name in FILES if name not in sealed.sha256]
+        files = RECORD_FILES if sealed.format == RECORD else FILES
+        missing = [name for name in files if name not in sealed.sha256]
         problem = f"it does not name {', '.join(missing)}" if missing else ""
     except ValidationError as error:
         first = error.errors()[0]
@@ -79,6 +83,8 @@ def checked(folder: Path, *names: str) -> list[Path]:
     known = manifest(folder).sha256
     for name in names:
         path = folder / name
+        if name not in known:
+            raise ValueError(f"{folder} is a record of alternatives and no run: it has no {name}")
         if not path.is_file():
             raise ValueError(f"{path} is missing: the run is not whole")
         if _hash(path) != known[name]:
@@ -87,6 +93,11 @@ def checked(folder: Path, *names: str) -> list[Path]:
                 "run from where it was written, or run the same fairpatch fit again"
             )
     return [folder / name for name in names]
+
+
+def whole(folder: Path) -> None:
+    """Refuse a run or a record of which a file is not as its manifest says."""
+    checked(folder, *manifest(folder).sha256)
 
 
 def review_of(folder: Path) -> Any:

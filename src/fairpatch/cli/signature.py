@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
-from fairpatch.cli.run_folder import FILES, checked
+from fairpatch.cli.run_folder import whole
 
 SIGNATURE, SIGNER = "signature.json", "signed_by.json"
 CURVES = ("secp256r1", "secp384r1", "secp521r1")
@@ -23,7 +23,7 @@ NEW_KEY = "Make one with: openssl ecparam -name prime256v1 -genkey -noout -out p
 def sign(folder: Path, private_key: Path, name: str) -> dict[str, str]:
     """Sign a whole run; gives who, when, and the key's fingerprint."""
     folder = folder.resolve()
-    checked(folder, *FILES)
+    whole(folder)
     from fairpatch.files.atomic import write_whole
     from fairpatch.files.strict_json import dumps_safely
 
@@ -59,7 +59,7 @@ def verify(folder: Path, public_key: Path) -> dict[str, str]:
         raise ValueError(
             f"{folder} is not as it was signed with the key of {public_key}: {_what(folder, error)}"
         ) from None
-    checked(folder, *FILES)
+    whole(folder)
     signer: dict[str, str] = json.loads((folder / SIGNER).read_text(encoding="utf-8"))
     if signer.get("key_sha256") != _fingerprint(key):
         raise ValueError(f"{folder} says that another key than {public_key} signed it")
@@ -95,7 +95,7 @@ def _fingerprint(public_key: Any) -> str:
 def _what(folder: Path, error: Exception) -> str:
     """What is wrong, in a sentence: a file of ours first, else what the library says."""
     try:
-        checked(folder, *FILES)
+        whole(folder)
     except ValueError as changed:
         return str(changed)
     if str(error).startswith("Signature mismatch"):

@@ -27,7 +27,7 @@ from fairpatch.measure.cells import atoms, cells
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.rates import Model, Rate, changed_rate, share
+from fairpatch.measure.rates import Model, Rate, share
 
 Margin = tuple[str, ...]
 """Some of the sensitive features; none of them is everybody."""
@@ -156,17 +156,6 @@ class Protected:
         return Estimate.somewhere(sum(low for low, _ in ends), sum(high for _, high in ends))
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Everybody, or the people of one group whom f denies, divided into places."""
-
-    name: str
-    counts: Counts
-    """By place, as if that were a sensitive feature of this name."""
-    denied_of: tuple[str, int] | None = None
-    """The feature and the group whose denied people these are; None where they are everybody."""
-
-
 @dataclass(frozen=True)
 class _Shown:
     """A table that is shown: by which features, of which block of the program, with which rates."""
@@ -185,7 +174,6 @@ def protect(
     crossed: bool = False,
     of_crossing: Sequence[Rate] | None = None,
     dear: Sequence[Rate] = (),
-    places: Sequence[Places] = (),
     show_small: bool = False,
 ) -> Protected:
     """Protect everything that will be published of a table: rates of groups and of everybody.
@@ -200,31 +188,24 @@ def protect(
         people.
     of_crossing : rates that are shown for the groups of the crossing; all of them unless said.
     dear : rates whose counts are the last to be told more coarsely.
-    places : divisions of the people of whom it is shown how many change in each place.
     show_small : protect nothing.
     """
     blocks = [counts] if crossed else [counts.by(*margin) for margin in margins or [()]]
-    blocks += [place.counts for place in places]
-    first = len(blocks) - len(places)
     of_both = rates if of_crossing is None else of_crossing
     tables = [
         _Shown(margin, 0 if crossed else i, tuple(rates if len(margin) < 2 else of_both))
         for i, margin in enumerate(margins)
     ]
-    tables += [
-        _Shown((place.name,), first + i, (changed_rate(),)) for i, place in enumerate(places)
-    ]
     tables.insert(0, _Shown(EVERYBODY, 0, (*rates, *of_everybody)))
-    of_places: dict[Margin, Counts] = {(place.name,): place.counts for place in places}
     published, few = _exactly(blocks, tables)
     if few and not show_small:
         try:
-            program, secrets = _program(blocks, tables, places, margins, frozenset(_masks(dear)))
+            program, secrets = _program(blocks, tables, frozenset(_masks(dear)))
             program.protect(secrets)
         except TooManyCellsError:
-            return _less(counts, rates, margins, of_everybody, crossed, of_crossing, dear, places)
+            return _less(counts, rates, margins, of_everybody, crossed, dear)
         published = program.published
-    return Protected(counts, published, show_small, _by=of_places)
+    return Protected(counts, published, show_small)
 
 
 def _exactly(
@@ -252,19 +233,9 @@ def _less(
     margins: Sequence[Margin],
     of_everybody: Sequence[Rate],
     crossed: bool,
-    of_crossing: Sequence[Rate] | None,
     dear: Sequence[Rate],
-    places: Sequence[Places],
 ) -> Protected:
-    """Where all of it cannot be protected in time: without the places, without the crossing."""
-    if places:
-        less = protect(
-            counts, rates, margins, of_everybody=of_everybody, crossed=crossed,
-            of_crossing=of_crossing, dear=dear,
-        )  # fmt: skip
-        gone = {(place.name,) for place in places}
-        of_places: dict[Margin, Counts] = {(place.name,): place.counts for place in places}
-        return replace(less, withheld=less.withheld | gone, _by={**less._by, **of_places})
+    """Where all of it cannot be protected in time: without the crossing, then without groups."""
     if crossed:
         rest = [margin for margin in margins if len(margin) == 1]
         less = protect(counts, rates, rest, of_everybody=of_everybody, dear=dear)
@@ -278,8 +249,6 @@ def _less(
 def _program(
     blocks: Sequence[Counts],
     shown: Sequence[_Shown],
-    places: Sequence[Places],
-    margins: Sequence[Margin],
     dear: frozenset[bytes],
 ) -> tuple[Program[Name], list[Secret]]:
     """The integer program of what is published: its counts, and the secrets among them."""
@@ -324,18 +293,10 @@ def _program(
     for table in shown:
         for group, members in _members(blocks[table.block], table.margin):
             publish(table.margin, group, table.block, members, table.rates)
-    n_features = len(blocks) - len(places)
-    for b in range(1, len(blocks)):  # every block holds the same people, or those of one group
-        of, group = (places[b - n_features].denied_of if b >= n_features else None) or (None, 0)
-        parent = 0 if of is None else margins.index((of,))
-        parent = parent if parent < n_features else 0
-        who = everyone[0]
-        if of is not None:
-            who = dict(_members(blocks[parent], (of,)))[group]
+    for b in range(1, len(blocks)):  # every block holds the same people
         for spot in spots:
-            if of is None or spot[1] == 0:
-                one = cells(*spot)
-                program.same.append((spread(parent, who, one), spread(b, everyone[b], one)))
+            one = cells(*spot)
+            program.same.append((spread(0, everyone[0], one), spread(b, everyone[b], one)))
     return program, secrets
 
 

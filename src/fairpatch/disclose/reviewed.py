@@ -1,9 +1,9 @@
 """What a certificate and a review publish of the same people: one list, so protected alike."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from fairpatch._arrays import Bools
-from fairpatch.disclose.protected import Places, Protected, protect
+from fairpatch.disclose.protected import Protected, protect
 from fairpatch.measure.cells import UNKNOWN, cells
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE, Metric
@@ -48,7 +48,6 @@ def reviewed(
     counts: Counts,
     metrics: Iterable[Metric],
     *,
-    places: Sequence[Places] = (),
     show_small: bool = False,
 ) -> Protected:
     """The groups of each feature and of their crossing before and after, and where changes lie."""
@@ -70,7 +69,6 @@ def reviewed(
         crossed=crossed,
         of_crossing=who,
         dear=[*who, changed_rate()],
-        places=places,
         show_small=show_small,
     )
 

@@ -169,15 +169,22 @@ def _doubles(decided: str, key: str) -> str:
     )
 
 
-def _share(column: str, dialect: str, *, of: bool = True) -> str:
-    """The share of true, or of false, among those who have a decision."""
-    yes = quoted(column, dialect)
-    if dialect in BITS:
-        yes, no = f"{yes} = 1", f"{yes} = 0"
-    else:
-        no = f"NOT {yes}"
-    one, other = (yes, no) if of else (no, yes)
+def _share(column: str, dialect: str) -> str:
+    """The share of true among those who have a decision."""
+    one, other = _sides(column, dialect)
     return f"AVG(CASE WHEN {one} THEN 1.0 WHEN {other} THEN 0.0 END)"
+
+
+def _number(column: str, dialect: str, *, of: bool = True) -> str:
+    """How many are true, or false."""
+    one = _sides(column, dialect)[0 if of else 1]
+    return f"COUNT(CASE WHEN {one} THEN 1 END)"
+
+
+def _sides(column: str, dialect: str) -> tuple[str, str]:
+    """That a column is true, and that it is false."""
+    yes = quoted(column, dialect)
+    return (f"{yes} = 1", f"{yes} = 0") if dialect in BITS else (yes, f"NOT {yes}")
 
 
 def _nothing(patch: Patch) -> Patch:
@@ -204,12 +211,26 @@ def _changes(decided: str, most: float, dialect: str) -> str:
 
 
 def _monitor(audit: str, audited: Audited, dialect: str, *, good: bool) -> str:
-    """Favourable decisions by group; groups of few people are left out."""
+    """Favourable decisions by group, in full tens of people; groups of few are left out.
+
+    Exact counts, month after month, would tell what became of somebody who is new.
+    """
     groups = ", ".join(quoted(c, dialect, dotted=False) for c in audited.sensitive)
+    decided = f"COUNT({quoted(DECISION, dialect)})"
+    counts = {
+        "people": "COUNT(*)",
+        "decided": decided,
+        "approved": _number(DECISION, dialect, of=good),
+        "changed": _number(CHANGED, dialect),
+    }
+    tens = ",\n  ".join(f"{_tens(n, dialect)} AS {name}" for name, n in counts.items())
     return (
-        f"SELECT\n  {groups},\n  COUNT(*) AS people,\n"
-        f"  COUNT({quoted(DECISION, dialect)}) AS decided,\n"
-        f"  {_share(DECISION, dialect, of=good)} AS approved,\n"
-        f"  {_share(CHANGED, dialect)} AS changed\nFROM {audit} AS audit\nGROUP BY {groups}\n"
-        f"HAVING COUNT({quoted(DECISION, dialect)}) >= {MIN_PEOPLE}"
+        f"SELECT\n  {groups},\n  {tens}\nFROM {audit} AS audit\nGROUP BY {groups}\n"
+        f"HAVING {decided} >= {MIN_PEOPLE}"
     )
+
+
+def _tens(number: str, dialect: str) -> str:
+    """A count by the full ten that it lies in."""
+    rest = f"MOD({number}, {MIN_PEOPLE})" if dialect == "bigquery" else f"{number} % {MIN_PEOPLE}"
+    return f"{number} - {rest}"

@@ -11,14 +11,14 @@ FILES = {
     "those who may see them",
     "function.sql": "the function: columns and the base model's probability in, decision out",
     "rollback.sql": "the base model's own decisions under the same name: takes the patch back",
-    "monitor.sql": "shares of favourable decisions and of changes by group, among those who have a "
+    "monitor.sql": "favourable decisions and changes by group, in full tens of those who have a "
     f"decision; groups of fewer than {MIN_PEOPLE} people left out",
     "test_key.sql": "gives a row for every key that is missing or not unique: the audit needs it",
     "test_target.sql": "gives a row for every pair of groups that violates the target",
     "test_fingerprint.sql": "gives a row where the scores look like another model's",
     "test_changes.sql": "gives a row where over twice as many decisions change as were certified",
     "models/fairpatch.yml": "descriptions, and dbt's own tests",
-    "analyses/monitor.sql": "shares of favourable decisions and of changes by group, among those "
+    "analyses/monitor.sql": "favourable decisions and changes by group, in full tens of those "
     f"who have a decision; groups of fewer than {MIN_PEOPLE} people left out",
 }
 NOTES = {

@@ -4,6 +4,7 @@ from fairpatch.explain.change_audit import ChangeAudit, change_audit
 from fairpatch.explain.change_tree import ChangeTree, f1_by_depth
 from fairpatch.explain.concepts import ConceptView, concepts
 from fairpatch.explain.contributions import Contributions, contributions
+from fairpatch.explain.notices import Notice, notices
 from fairpatch.explain.proxy import ProxyRisk, proxy_risk
 from fairpatch.explain.reasons import Reason, reasons
 from fairpatch.explain.segments import Segment, segments
@@ -14,6 +15,7 @@ __all__ = [
     "ChangeTree",
     "ConceptView",
     "Contributions",
+    "Notice",
     "ProxyRisk",
     "Reason",
     "Segment",
@@ -22,6 +24,7 @@ __all__ = [
     "concepts",
     "contributions",
     "f1_by_depth",
+    "notices",
     "proxy_risk",
     "reasons",
     "segments",

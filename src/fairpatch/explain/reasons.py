@@ -1,7 +1,7 @@
 """Why one person's decision changes, and the smallest difference that would have kept it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -34,6 +34,16 @@ class Reason:
     """Of a card: the points, those that the base model's confidence is worth, and those needed."""
     lines: tuple[str, ...] = ()
     """Of a card: its lines that pushed towards the change, as ``apply`` and SQL say them."""
+    names: tuple[str, ...] = ()
+    """Of a card: the same without points, or by their codes."""
+
+    def to_customer(self) -> str:
+        """The same as the person should read it: what counted less, never a reward for a risk."""
+        counted = self.names or tuple(column for column, v in self.contributions if v < 0)[:3]
+        if not counted:
+            return ""
+        side = "against you" if self.direction == "promotion" else "in your favour"
+        return f"What counted less {side}: {'; '.join(counted)}."
 
     def __str__(self) -> str:
         text = f"{self.direction}: "
@@ -83,9 +93,13 @@ def reasons(
     held = Columns.of(X)
     values = {c.name: held.values(c) for c in patch.columns}
     each = np.broadcast_to(patch.effect(f)[0], len(f))
-    lines, tallies = _lines(patch, X, f > 0), _tallies(patch, X, f)
+    (lines, names), tallies = _lines(patch, X, f > 0), _tallies(patch, X, f)
     return [
-        _reason(int(row), known, moves, values, f, float(each[row]), lines[row], tallies[row])
+        replace(
+            _reason(int(row), known, moves, values, f, float(each[row]), tallies[row]),
+            lines=tuple(lines[row]),
+            names=tuple(names[row]),
+        )
         for row in wanted
     ]
 
@@ -101,14 +115,16 @@ def _tallies(patch: Patch, X: Any, f: Floats) -> list[tuple[int, int, int] | Non
     return [(a, b, c) for a, b, c in rows]
 
 
-def _lines(patch: Patch, X: Any, approved: Bools) -> list[tuple[str, ...]]:
-    """Everybody's lines that push towards a change of f's decision."""
-    by_row: list[list[str]] = [[] for _ in approved]
+def _lines(patch: Patch, X: Any, approved: Bools) -> tuple[list[list[str]], list[list[str]]]:
+    """Everybody's lines that push towards a change of f's decision, with points and without."""
+    texts: list[list[str]] = [[] for _ in approved]
+    names: list[list[str]] = [[] for _ in approved]
     for line in reason_lines(patch) if patch.card is not None else ():
         points = activation(merge([line.part]), patch.columns, X)
         for row in np.flatnonzero(np.where(approved, points < 0, points > 0)):
-            by_row[row].append(line.text)
-    return [tuple(lines) for lines in by_row]
+            texts[row].append(line.text)
+            names[row].append(line.name)
+    return texts, names
 
 
 def _reason(
@@ -118,7 +134,6 @@ def _reason(
     values: dict[str, Any],
     f: Floats,
     each: float,
-    lines: tuple[str, ...],
     tally: tuple[int, int, int] | None,
 ) -> Reason:
     parts = sorted(zip(known.columns, known.values[row], strict=True), key=lambda c: c[1])
@@ -132,5 +147,4 @@ def _reason(
         tuple((name, float(value)) for name, value in parts),
         moves.smallest(here, ratio, each),
         tally,
-        lines,
     )

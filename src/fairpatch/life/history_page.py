@@ -15,7 +15,11 @@ from fairpatch.report.identity import About
 from fairpatch.report.page import render
 from fairpatch.verdict import Verdict
 
-WIDE, HIGH, LEFT, TOP, BOTTOM = 720, 230, 46, 14, 40
+WIDE, HIGH, LEFT, TOP, BOTTOM = 720, 290, 60, 18, 62
+DATES = 5
+"""Written below a chart, at most: on a phone they must not touch."""
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+"""Between round ticks."""
 EVENTS = {"applied": "in use", "refitted": "refitted", "retired": "retired"}
 """What is drawn among the months."""
 
@@ -93,6 +97,7 @@ def history_page(
         width=WIDE,
         height=HIGH,
         open_to_all=not any(p.unprotected for p in lines),
+        next_step=_next(now, entries),
         explorer_json="",
     )
 
@@ -151,13 +156,13 @@ def _chart(
         )
         for patch, guarantee in of_patch.items()
     ]  # fmt: skip
-    every = max(1, len(periods) // 8)
+    every = max(1, -(-len(periods) // DATES))
     return Chart(
         title=f"{now.requirement} ({now.feature})",
         limit=now.requirement.limit,
         y_limit=y(now.requirement.limit),
         stretches=stretches,
-        ticks=[(y(v), f"{v:.2f}") for v in np.linspace(low, high, 4)],
+        ticks=[(y(v), f"{v:g}") for v in _ticks(low, high)],
         dates=[(place[name], name) for name in periods[::every]],
         events=_events(entries, periods, place),
         verdict=now.verdict,
@@ -231,6 +236,34 @@ def _scale(values: Sequence[float], highest: float) -> tuple[float, float]:
     low, high = min(values), max(values)
     room = max((high - low) * 0.15, 0.03)
     return max(0.0, low - room), min(highest, high + room)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Three to six round numbers.
+
+    >>> _ticks(0.45, 0.96)
+    [0.5, 0.6, 0.7, 0.8, 0.9]
+    """
+    step = next((s for s in STEPS if (high - low) / s <= 5.5), 1.0)
+    first = np.ceil(low / step - 1e-9)
+    many = int(np.floor(high / step + 1e-9) - first) + 1
+    return [round(float((first + k) * step), 4) for k in range(many)]
+
+
+def _next(now: Watch, entries: Sequence[Entry]) -> str:
+    """What to do."""
+    refitted = [e for e in entries if e.event == "refitted"]
+    last = f" The last refit holds from {refitted[-1].day}." if refitted else ""
+    if now.verdict is Verdict.REFUTED:
+        return (
+            "Decide now: take the patch back (its strength 0 is the base model), or refit it on "
+            "recent rows with `fairpatch refit` and have the refit reviewed." + last
+        )
+    if now.latest.findings:
+        return "Find out whether the base model or the people have changed, before the next period."
+    if now.verdict is Verdict.CERTIFIED:
+        return f"Nothing needs to be done. Look again after the next period.{last}"
+    return f"Go on counting: more periods will decide.{last}"
 
 
 def _months(shown: dict[tuple[str, str], Period], now: Watch) -> list[dict[str, Any]]:

@@ -7,9 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
+from fairpatch._arrays import Floats
 from fairpatch._table import Table
 from fairpatch.choose.target import Requirement, Target
 from fairpatch.disclose.reviewed import outcome
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.life.checks import Check
 from fairpatch.life.history import History, before_first, once
 from fairpatch.life.period import Period
@@ -21,6 +23,8 @@ from fairpatch.measure.sampled import NotKnownError, evenly_known
 from fairpatch.verdict import Verdict, worst
 
 CONFIDENCE, FINE, COARSE = 0.95, 0.01, 0.05
+ENOUGH = 10 * MIN_PEOPLE
+"""People behind a share that is shown."""
 CHANGED = "no one value explains all periods, something has changed"
 INCONCLUSIVE = "Inconclusive: all periods together show neither that it holds nor that it does not."
 
@@ -93,6 +97,9 @@ class Watch:
     """What was counted last: a new period, or labels of an earlier one."""
     promoted: OverTime | None
     """Whether people whom the patch approves turn out at least as well as those still denied."""
+    turned_out: tuple[float, float] | None = None
+    """Of the first and of the second, the share with the good outcome, in all periods together, to
+    two digits; None where few people would be told."""
 
     @property
     def verdict(self) -> Verdict:
@@ -188,8 +195,10 @@ def watch(
         for requirement in target.requirements
         for feature in (features if requirement.between_groups else ("everybody",))
     ]
-    promoted = _promoted(once(every, patch, labelled=True))
-    return Watch(target, tuple(periods), tuple(guarantees), latest, promoted)
+    outcomes = _outcomes(once(every, patch, labelled=True))
+    return Watch(
+        target, tuple(periods), tuple(guarantees), latest, _promoted(*outcomes), _rates(*outcomes)
+    )
 
 
 def _guarantee(
@@ -223,16 +232,30 @@ def _table(counts: Counts, metric: object, feature: str, *, given_y: bool) -> Co
     return evenly_known(counts.by(feature), with_label=given_y)
 
 
-def _promoted(periods: Sequence[Period]) -> OverTime | None:
-    """p(still denied) - p(promoted) <= 0 for the share that turns out well."""
+def _outcomes(periods: Sequence[Period]) -> tuple[Floats, Floats]:
+    """Of the promoted and of those left denied, good outcomes and people, period by period."""
     k, n = (np.zeros((len(periods), 2)) for _ in range(2))
     for t, period in enumerate(periods):
         for r, who in enumerate(("promoted", "left denied")):
             rate, counts = outcome(who), period.counts
             k[t, r], n[t, r] = (counts.in_cells(c).sum() for c in (rate.hits, rate.among))
+    return k, n
+
+
+def _rates(k: Floats, n: Floats) -> tuple[float, float] | None:
+    """All periods together, by full tens of people so that no new period tells of one."""
+    good, people = k.sum(0) // MIN_PEOPLE * MIN_PEOPLE, n.sum(0) // MIN_PEOPLE * MIN_PEOPLE
+    if people.min() < ENOUGH:
+        return None
+    first, second = np.round(good / people, 2).tolist()
+    return first, second
+
+
+def _promoted(k: Floats, n: Floats) -> OverTime | None:
+    """p(still denied) - p(promoted) <= 0 for the share that turns out well."""
     if not n.sum(0).all():
         return None
-    a, b, nothing = np.array([-1.0, 1.0]), np.array(0.0), np.full(len(periods), np.nan)
+    a, b, nothing = np.array([-1.0, 1.0]), np.array(0.0), np.full(len(n), np.nan)
     return OverTime(
         0.0, CONFIDENCE, log_evidence(k, n, a, b), log_evidence(k, n, -a, -b), nothing, nothing,
         ("promoted", "still denied"),

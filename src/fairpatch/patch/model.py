@@ -30,7 +30,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from scipy.special import logit
 
-from fairpatch._arrays import Bools, Floats
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
 from fairpatch.base import AT_THRESHOLD, CLIP
 from fairpatch.decision import Decision
@@ -234,13 +234,17 @@ class Patch(Part):
         Bands are compared as log-odds, by the function that made f_logit: a score that is an edge
         lies in the same band here and in every engine.
         """
+        worth = [band.weight for band in self.card.bands] if self.card is not None else []
+        return np.array([*worth, 0.0])[self.band(f_logit)]
+
+    def band(self, f_logit: Any) -> Ints:
+        """The number of the band of confidence that each score lies in; -1 where in none."""
         f = np.asarray(f_logit, np.float64)
-        points = np.zeros(len(f))
-        for band in () if self.card is None else self.card.bands:
-            points[self._at_least(f, band.at_least) & ~self._at_least(f, band.below, end=True)] = (
-                band.weight
-            )
-        return points
+        number = np.full(len(f), -1)
+        for i, band in enumerate(() if self.card is None else self.card.confidence):
+            inside = self._at_least(f, band.at_least) & ~self._at_least(f, band.below, end=True)
+            number[inside] = i
+        return number
 
     def _at_least(self, f: Floats, score: float | None, *, end: bool = False) -> Bools:
         """Whether f's score is at least this one; an end that is open has nobody beyond it."""

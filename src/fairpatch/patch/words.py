@@ -55,6 +55,9 @@ class ReasonLine:
     """A line of the card as a reason, in words or by its code."""
 
     text: str
+    """With its points."""
+    name: str
+    """Without them."""
     part: Concept
     """The line alone: its points."""
 
@@ -63,8 +66,8 @@ def reason_lines(patch: Readable) -> list[ReasonLine]:
     """The lines as reasons, in the card's order; a code takes the place of words."""
     reasons = []
     for line in ordered_lines(patch):
-        words = f"{line.name} ({shown(line.points)})"
-        reasons.append(ReasonLine(patch.reason_codes.get(line.name) or words, line.part))
+        words, code = f"{line.name} ({shown(line.points)})", patch.reason_codes.get(line.name)
+        reasons.append(ReasonLine(code or words, code or line.name, line.part))
     return reasons
 
 

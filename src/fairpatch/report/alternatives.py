@@ -6,7 +6,7 @@ learned on, to the fewest changes that meet the target there. The patch itself h
 them. All figures are by full tens of people.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -43,6 +43,7 @@ from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.report.coarse import Beside, apart, decided
 from fairpatch.report.figures import Count, Figure, Shown, Tens, count, figure
+from fairpatch.report.sentences import ends
 
 MOST_LEARNED, FEW_LEARNED = 4_000, 1_000
 """Rows that a baseline learns from, and a slow one, at most: a review is no benchmark."""
@@ -74,6 +75,8 @@ class Alternative(Shown):
     """Of those promoted, the share with the good outcome."""
     stability: float | None
     """Share of the same people who change when it is learned again, where that was tried."""
+    misses: str
+    """That it misses the limit on these people, where it surely does or may; empty otherwise."""
 
 
 class Exact(Shown):
@@ -124,12 +127,14 @@ def alternatives(
     ) -> Alternative:  # fmt: skip
         counts = decided(rows, decision)
         up = decision & (rows.f <= 0)
+        fairness = {f: apart(metric, counts, f, tens) for f in counts.features}
         return Alternative(
             name=name,
             reads_s=reads_s,
             readable=readable,
             changed=tens.count(np.sum(decision != (rows.f > 0))),
-            fairness={f: apart(metric, counts, f, tens) for f in counts.features},
+            fairness=fairness,
+            misses=_misses(fairness, metric, limit),
             accuracy=tens.share(float(np.sum(decision == (rows.y == 1))), float(len(rows))),
             good_approved=_overall(counts, true_positive_rate, tens),
             bad_approved=_overall(counts, false_positive_rate, tens),
@@ -138,7 +143,7 @@ def alternatives(
         )
 
     halves = _halves(rows, encoder)
-    ways = [_published("the model as it is", beside.table, metric, "f", 1.0)]
+    ways = [_published("the model as it is", beside.table, metric, limit, "f", 1.0)]
     cut = _crossed(halves, partial(_one_threshold, target))
     if cut is not None:
         ways.append(row("one other threshold for all", cut))
@@ -152,7 +157,7 @@ def alternatives(
             ways.append(row(name, decision, readable=False))
     for name, other in _other_patches(fitted, target, patch):
         ways.append(row(name, other.decide(rows.X, rows.f)))
-    ways.append(_published("this patch", beside.table, metric, "g", stability))
+    ways.append(_published("this patch", beside.table, metric, limit, "g", stability))
     return Alternatives(
         metric=metric.words,
         limit=limit,
@@ -171,22 +176,35 @@ def _exact(search: ExactCard | None, tens: Tens) -> Exact | None:
 
 
 def _published(
-    name: str, table: Protected, metric: Metric, model: Model, stable: float | None
+    name: str, table: Protected, metric: Metric, limit: float, model: Model, stable: float | None
 ) -> Alternative:
     """f or the patch, as the table of these people tells them."""
     changed = table.number(changed_rate().hits)
+    fairness = {f: figure(table.metric(metric, f, model=model)) for f in table.counts.features}
     return Alternative(
         name=name,
         reads_s=False,
         readable=True,
         changed=count(changed) if model == "g" else 0,
-        fairness={f: figure(table.metric(metric, f, model=model)) for f in table.counts.features},
+        fairness=fairness,
+        misses=_misses(fairness, metric, limit),
         accuracy=figure(table.rate(correct_rate(model))),
         good_approved=figure(table.rate(true_positive_rate(model))),
         bad_approved=figure(table.rate(false_positive_rate(model))),
         promoted_outcome=figure(table.rate(outcome("promoted"))) if model == "g" else NOBODY,
         stability=stable,
     )
+
+
+def _misses(fairness: Mapping[str, Figure], metric: Metric, limit: float) -> str:
+    """Whether a limit is missed, of the feature that is worst off."""
+    known = [ends(figure) for figure in fairness.values() if figure.middle is not None]
+    if not metric.at_least:
+        known = [(-high, -low) for low, high in known]
+        limit = -limit
+    if any(high < limit for _, high in known):
+        return "misses the target here"
+    return "may miss the target here" if any(low < limit for low, _ in known) else ""
 
 
 def _overall(counts: Counts, rate: Callable[[Model], Rate], tens: Tens) -> Figure:
@@ -331,7 +349,10 @@ def _other_patches(
     """Of the same search: the fewest changes, and the most accurate."""
     if fitted is None or fitted.frontier is None or fitted.target is None:
         return
-    for name, first in (("the fewest changes found", "changes"), ("the most accurate", "accuracy")):
+    for name, first in (
+        ("the fewest changes of this search", "changes"),
+        ("the most accurate of this search", "accuracy"),
+    ):
         try:
             asked = target.replace(prefer=(first,), price_per_change=1.0)
             choice = choose(fitted.frontier, asked)[-1]

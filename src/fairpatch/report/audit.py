@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from fairpatch._bars import Bar, Bars
 from fairpatch._checks import same_people
 from fairpatch._hints import did_you_mean, hint
 from fairpatch._table import Table
@@ -266,7 +267,19 @@ class Audit:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return "".join(table.html() for table in self._tables())
+        bars = "".join(bars.html() for bars in self.bars())
+        return bars + "".join(table.html() for table in self._tables())
+
+    def bars(self) -> list[Bars]:
+        """The groups' rates as bars, for a terminal or a notebook: ``print(bars.text())``."""
+        title = f"Rate of {self.decision.favoured}"
+        return [
+            Bars(
+                f"{title}, by {name}",
+                [Bar(str(g["group"]), _value(g["selection_rate"])) for g in comparison.groups],
+            )
+            for name, comparison in self.comparisons.items()
+        ]
 
     def _notes(self) -> Iterator[str]:
         if self.show_small_counts:
@@ -310,6 +323,11 @@ class Audit:
                 ],
                 notes(metrics),
             )
+
+
+def _value(figure: Estimate | PublishedCount | str) -> float | None:
+    """An estimate's value; None where it is withheld."""
+    return figure.value if isinstance(figure, Estimate) else None
 
 
 def _plain(figure: Estimate | PublishedCount | str) -> Any:

@@ -1,13 +1,16 @@
 """Pictures of a review, data and drawing apart, as scikit-learn's displays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from fairpatch._arrays import Floats
-from fairpatch.report.pictures import AFTER, UP, figure, literal
+from fairpatch._pictures import AFTER, UP, figure, literal
+
+LABEL = 0.07
+"""Height of a label, in the unit of a share."""
 
 
 @dataclass(eq=False)
@@ -49,42 +52,6 @@ class ConceptsDisplay:
 
 
 @dataclass(eq=False)
-class SegmentsDisplay:
-    """P(change) inside and outside of each segment, with intervals."""
-
-    names: Sequence[str]
-    inside: Sequence[tuple[float, float, float]]
-    """Value, low, high."""
-    outside: Sequence[tuple[float, float, float]]
-    ax_: Any = None
-
-    def plot(self, ax: Any = None) -> "SegmentsDisplay":
-        """Two points with whiskers a segment."""
-        if ax is None:
-            _, ax = figure(6.4, 0.9 + 0.5 * max(len(self.names), 1))
-        place = np.arange(len(self.names))
-        for values, shift, colour, marker, label in (
-            (self.inside, -0.14, AFTER, "o", "inside"),
-            (self.outside, 0.14, "0.35", "s", "outside"),
-        ):
-            if not len(values):
-                continue
-            v = np.array(values, np.float64)
-            ax.errorbar(
-                v[:, 0], place + shift, xerr=[v[:, 0] - v[:, 1], v[:, 2] - v[:, 0]],
-                fmt=marker, color=colour, capsize=2, markersize=5, label=label,
-            )  # fmt: skip
-        ax.set_yticks(place, [literal(name, 52) for name in self.names])
-        ax.invert_yaxis()
-        ax.set_xlim(-0.02, 1.02)
-        ax.set_xlabel("share whose decision changes (95% interval)")
-        if len(self.names):
-            ax.legend(frameon=False, loc="lower right")
-        self.ax_ = ax
-        return self
-
-
-@dataclass(eq=False)
 class DialDisplay:
     """What is asked, accuracy and changes over the patch's strength."""
 
@@ -94,10 +61,12 @@ class DialDisplay:
     accuracy: Floats
     change_rate: Floats
     chosen: float
+    limits: dict[str, float] = field(default_factory=dict)
+    """By what they are called: what was asked."""
     ax_: Any = None
 
     def plot(self, ax: Any = None) -> "DialDisplay":
-        """One band a metric, mostly as thin as a line; the chosen strength is marked."""
+        """One band a metric; the chosen strength and the limits are marked."""
         if ax is None:
             _, ax = figure(6.4, 3.2)
         styles = ["-", "--", "-.", ":"]
@@ -107,13 +76,35 @@ class DialDisplay:
         ]
         drawn.append((self.accuracy, "0.4", "-", "accuracy"))
         drawn.append((self.change_rate, AFTER, "-", "changed decisions"))
+        ends_at: list[tuple[float, str, str]] = []
         for ends, colour, style, name in drawn:
             low, high = np.asarray(ends).T
             ax.fill_between(self.strength, low, high, color=colour, alpha=0.25, linewidth=0)
-            ax.plot(self.strength, (low + high) / 2, style, color=colour, label=name)
+            middle = (low + high) / 2
+            ax.plot(self.strength, middle, style, color=colour)
+            known = np.flatnonzero(~np.isnan(middle))
+            if len(known):  # a line says itself what it is
+                ends_at.append((float(middle[known[-1]]), colour, name))
+        for y, colour, name in _apart(ends_at):
+            ax.annotate(name, (self.strength[-1], y), xytext=(4, 0), textcoords="offset points",
+                        va="center", fontsize=8, color=colour, annotation_clip=False)  # fmt: skip
         ax.axvline(self.chosen, color="0.2", linewidth=0.8, linestyle=":")
+        ax.annotate("reviewed", (self.chosen, 0.0), xytext=(3, 3), textcoords="offset points",
+                    fontsize=8, color="0.2")  # fmt: skip
+        for name, limit in self.limits.items():
+            ax.axhline(limit, color=UP, linewidth=0.8, linestyle="--")
+            ax.annotate(f"target, {literal(name)}", (0, limit), xytext=(2, 2), fontsize=8,
+                        textcoords="offset points", color=UP)  # fmt: skip
         highest = max([1.0, *(np.nanmax(v, initial=0.0) for v in self.metrics.values())])
         ax.set(xlabel="strength (0 is the base model)", ylim=(0, 1.02 * highest))
-        ax.legend(frameon=False, fontsize=8, loc="center right")  # "best" warns on a slow machine
         self.ax_ = ax
         return self
+
+
+def _apart(labels: Sequence[tuple[float, str, str]]) -> list[tuple[float, str, str]]:
+    """Labels at the ends of lines, moved upwards where two would lie on each other."""
+    placed: list[tuple[float, str, str]] = []
+    for y, colour, name in sorted(labels):
+        least = placed[-1][0] + LABEL if placed else -np.inf
+        placed.append((max(y, least), colour, name))
+    return placed

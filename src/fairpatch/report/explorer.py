@@ -5,19 +5,20 @@ chooses, and what was chosen must be certified on others.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from fairpatch.choose.dial import Counted, Dial
+from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.in_tens import InTens, groups_in_order
 from fairpatch.choose.struck import Struck
 from fairpatch.choose.target import Target
 from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.metric import Metric
-from fairpatch.report.figures import WITHHELD_FIGURE, Shown, Tens
+from fairpatch.patch.words import ordered_lines, shown
+from fairpatch.report.figures import Shown, Tens
 from fairpatch.report.named import Names
 
 STOPS = 14
@@ -49,6 +50,8 @@ class Point(Shown):
 
     candidate: int
     """Its number."""
+    card: int | None
+    """The number of its scorecard among the explorer's."""
     points_needed: int | None
     """Points at which a decision changes, of a card."""
     strength: float
@@ -113,6 +116,8 @@ class Explorer(Shown):
     """Those for which bounds are told."""
     bounds: list[Bounds]
     """By direction and feature."""
+    cards: list[list[str]]
+    """The scorecards of the points: their lines."""
     lines: list[str]
     """Lines of the chosen card."""
     protected_lines: list[str]
@@ -138,7 +143,8 @@ def explorer_section(
         raise TypeError("a requirement of the groups compares them")
     if frontier.candidates.decision.weight is not None:  # tens of weights are no tens of people
         return None
-    large = _large(frontier)
+    shares = InTens.of(frontier, [metric], exact=tens.exact)
+    large = shares.large
     if not large:
         return None
     first = next(iter(frontier.dials[0].values()))
@@ -146,30 +152,28 @@ def explorer_section(
         ExploredFeature(name=name, groups=_groups(frontier, name, groups, names or {}))
         for name, groups in large.items()
     ]
-    whole = all(
-        len(groups) == len(frontier.counts.by(name).groups) for name, groups in large.items()
-    ) and len(large) == len(frontier.counts.features)
-    tens = tens.model_copy(update={"sized": whole and not metric.given_y})
     is_card = frontier.candidates.strengths is not None
     points: list[Point] = []
-    groups = (metric, tens)
+    cards: dict[tuple[str, ...], int] = {}
+    groups = (metric, shares)
     for m, by_feature in enumerate(frontier.dials):
         direction = frontier.candidates.directions[m]
-        dials = _only(by_feature, large)
+        dials = shares.only(by_feature)
         stops = _stops(dials, metric, card=is_card)
-        needs = partial(_needs, frontier, m)
+        needs = partial(_needs, frontier, cards, m, None)
         points += [_point(dials, k, m, direction, *groups, needs) for k in stops]
         if chosen is not None and chosen[0] == m:
             k = int(dials[0].at(chosen[1]))
             points.append(_point(dials, k, m, direction, *groups, needs, chosen=True))
     for each in struck:
-        dials = _only(each.dials, large)
-        needs = partial(_needs, frontier, each.candidate)
+        dials = shares.only(each.dials)
+        needs = partial(_needs, frontier, cards, each.candidate, each.line)
         about = (each.candidate, each.direction, *groups, needs)
         points += [
             _point(dials, k, *about, struck=each.line) for k in _stops(dials, metric, card=True)
         ]
-    before = _point(_only(frontier.dials[0], large), 0, -1, "both", *groups, lambda _: None)
+    nothing = (None, None)
+    before = _point(shares.only(frontier.dials[0]), 0, -1, "both", *groups, lambda _: nothing)
     some = _limits(metric, BOUNDS)
     limits = sorted({*_limits(metric, LIMITS), requirement.limit})
     return Explorer(
@@ -186,46 +190,19 @@ def explorer_section(
         limits=limits,
         bound_limits=some,
         bounds=_bounds(frontier, large, target, metric, some),
+        cards=[list(lines) for lines in cards],
         lines=list(dict.fromkeys(each.line for each in struck)),
         protected_lines=list(protected_lines),
     )
 
 
-def _large(frontier: Frontier) -> dict[str, list[int]]:
-    """By feature, the groups of at least ten people, in the order of the dials; two or more."""
-    by_feature = {}
-    for name in frontier.counts.features:
-        sizes = [size for _, size in _in_order(frontier, name)]
-        groups = [i for i, size in enumerate(sizes) if size >= MIN_PEOPLE]
-        if len(groups) > 1:
-            by_feature[name] = groups
-    return by_feature
-
-
-def _in_order(frontier: Frontier, feature: str) -> list[tuple[str, int]]:
-    """The groups of a feature with their people, as dials have them: ordered as text."""
-    counts = frontier.counts.by(feature).known()
-    both = zip(counts.groups, counts.sizes.tolist(), strict=True)
-    return sorted(((str(value), size) for (value,), size in both), key=lambda pair: pair[0])
-
-
 def _groups(frontier: Frontier, feature: str, large: list[int], names: Names) -> list[Group]:
-    group_names = [_in_order(frontier, feature)[i] for i in large]
+    group_names = [groups_in_order(frontier, feature)[i] for i in large]
     everybody = sum(size for _, size in group_names)
     called = names.get(feature, {})
     return [
         Group(name=called.get(name, name), people=round(100 * size / everybody))
         for name, size in group_names
-    ]
-
-
-def _only(dials: Mapping[str, Dial], large: Mapping[str, list[int]]) -> list[Dial]:
-    """Of each feature's dial, the groups that are shown."""
-    return [
-        replace(
-            dials[name], positive=dials[name].positive[:, groups], size=dials[name].size[groups]
-        )
-        for name, groups in large.items()
     ]
 
 
@@ -246,8 +223,8 @@ def _point(
     candidate: int,
     direction: Direction,
     metric: Metric,
-    tens: Tens,
-    needs: Callable[[float], int | None],
+    tens: InTens,
+    needs: Callable[[float], tuple[int | None, int | None]],
     *,
     struck: str | None = None,
     chosen: bool = False,
@@ -256,30 +233,27 @@ def _point(
     up, left = float(first.promoted[k]), float(first.denied - first.promoted[k])
     strength = float(first.strength[k])
     good = float(first.promoted_good[k])
+    points_needed, card = needs(strength) if strength else (None, None)
     fairness, rates = [], []
     for dial in dials:
         state = dial.only(k)
         size = np.asarray(state.size, np.float64)
         own_rates = [
-            _share(
-                tens,
-                float(state.positive[0, g].sum()),
-                float(size[g].sum()),
-                known=tens.sized,
-            )
+            tens.share(float(state.positive[0, g].sum()), float(size[g].sum()))
             for g in range(len(size))
         ]
         rates.append(own_rates)
-        fairness.append(_metric(metric, state.positive[0], size, tens))
+        fairness.append(tens.metric(metric, state.positive[0], size))
     return Point(
         candidate=candidate,
         direction=direction,
         struck=struck,
         chosen=chosen,
-        points_needed=needs(strength) if strength else None,
+        card=card,
+        points_needed=points_needed,
         strength=round(strength, 6),
-        changed=_share(tens, float(first.changed[k]), first.people, known=tens.sized),
-        accuracy=_share(tens, float(first.correct[k]), first.people, known=tens.sized),
+        changed=tens.share(float(first.changed[k]), first.people),
+        accuracy=tens.share(float(first.correct[k]), first.people),
         promoted_outcome=_published(tens, good, up),
         left_outcome=_published(tens, float(first.denied_good) - good, left),
         fairness=fairness,
@@ -287,40 +261,30 @@ def _point(
     )
 
 
-def _needs(frontier: Frontier, m: int, strength: float) -> int | None:
-    """The points at which a scorecard changes a decision; the paper's patches have none."""
+def _needs(
+    frontier: Frontier,
+    cards: dict[tuple[str, ...], int],
+    m: int,
+    struck: str | None,
+    strength: float,
+) -> tuple[int | None, int | None]:
+    """The points at which a scorecard changes a decision, and its number; the paper's have none."""
     if frontier.candidates.strengths is None:
-        return None
-    return frontier.candidates.patch(m, strength).changes_at
-
-
-def _share(tens: Tens, hits: float, among: float, *, known: bool) -> tuple[float, float]:
-    low, high = tens.ends(hits, among, known=known)
-    return float(np.floor(low * 1000) / 1000), float(min(1.0, np.ceil(high * 1000) / 1000))
-
-
-def _published(tens: Tens, hits: float, among: float) -> tuple[float, float] | None:
-    return (
-        None
-        if tens.share(hits, among) is WITHHELD_FIGURE
-        else _share(tens, hits, among, known=False)
+        return None, None
+    patch = frontier.candidates.patch(m, strength)
+    lines = tuple(
+        f"{line.name} ({shown(line.points)})"
+        for line in ordered_lines(patch)
+        if line.name != struck
     )
+    return patch.changes_at, cards.setdefault(lines, len(cards))
 
 
-def _metric(metric: Metric, positive: Counted, size: Counted, tens: Tens) -> tuple[float, float]:
-    """What the metric lies between at one stretch of a dial, (groups, labels)."""
-    low = high = 0.0
-    for make in metric.rates:
-        labels = make("g").labels
-        ends = metric.between(
-            [
-                tens.ends(float(p[labels].sum()), float(n[labels].sum()), known=tens.sized)
-                for p, n in zip(positive, size, strict=True)
-            ]
-        )
-        low, high = low + ends[0], high + ends[1]
-    most = min(metric.highest, np.ceil(high * 1000) / 1000)
-    return float(np.floor(low * 1000) / 1000), float(most)
+def _published(tens: InTens, hits: float, among: float) -> tuple[float, float] | None:
+    """A share of people of whom nobody knows how many they are; None where they are few."""
+    return (
+        None if among < (1 if tens.exact else MIN_PEOPLE) else tens.share(hits, among, known=False)
+    )
 
 
 def _limits(metric: Metric, many: int) -> list[float]:

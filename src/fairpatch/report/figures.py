@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 from fairpatch._arrays import Floats
 from fairpatch.decision import Decision
 from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.disclose.tens import ends_of
 from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.estimate import Estimate
 from fairpatch.patch.parts import Part
@@ -151,15 +152,7 @@ class Tens(Shown):
 
     def ends(self, hits: float, among: float, *, known: bool = False) -> tuple[float, float]:
         """What a share lies between; ``known`` where it is no secret how many it is among."""
-        if self.exact:
-            share = hits / among if among else 0.0
-            return share, share
-        k, n = (full_tens(round(x)) for x in (hits, among))
-        if not n:
-            return 0.0, 1.0
-        if known:
-            return k / among, min(1.0, (k + MIN_PEOPLE - 1) / among)
-        return k / (n + MIN_PEOPLE - 1), min(1.0, (k + MIN_PEOPLE - 1) / n)
+        return ends_of(hits, among, known=known, exact=self.exact)
 
     def share(self, hits: float, among: float) -> Figure:
         """A share of people, as much of it as tens tell."""

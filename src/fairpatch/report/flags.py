@@ -6,15 +6,20 @@ from typing import Literal
 
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.identity.compare import Comparison
-from fairpatch.report.figures import Shown, Words
+from fairpatch.measure.metric import METRICS
+from fairpatch.report.figures import Figure, Shown, Words
 from fairpatch.report.group_section import GroupsSection
 from fairpatch.report.proxy_section import REVEALING, Proxy
-from fairpatch.report.sentences import figure_text, least, percent
+from fairpatch.report.sentences import ends, figure_text, least, percent
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import CertificateSection, Effect
 from fairpatch.verdict import Verdict
 
-Level = Literal["stop", "look", "fine"]
+Level = Literal["stop", "look", "note", "fine"]
+LEVELS: tuple[Level, ...] = ("stop", "look", "note", "fine")
+"""The gravest first."""
+OPEN: tuple[Level, ...] = ("stop", "look")
+"""Those that somebody must decide on."""
 PROTECTED = (
     "age", "birth", "sex", "gender", "race", "ethnic", "skin", "colour", "color", "nationality",
     "national", "citizen", "immigra", "foreign", "religio", "faith", "disab", "health", "pregnan",
@@ -24,8 +29,11 @@ PROTECTED = (
     "firstname", "maiden",
 )  # fmt: skip
 """Prefixes of words in the names of columns that are protected somewhere, or closely related."""
+METRIC = {metric.name: metric for metric in METRICS}
 AGREE = 0.8
 """Of the changes, the share that refits must make too."""
+GRAVE = 5.0
+"""Times the accuracy that a group may lose: who loses so much is decided by another model."""
 MANY_REVERSED = 0.1
 """Share of pairs of people who change places, from which on scores are no order any more."""
 SMALL = 0.02
@@ -38,11 +46,16 @@ class Flag(Shown):
     name: str
     """Which check."""
     level: Level
-    """stop: it speaks against signing; look: decide on it; fine: nothing found."""
+    """stop: it speaks against signing; look: decide on it; note: know it; fine: nothing found."""
     text: str
     """What was found."""
     todo: str = ""
     """What to do about it."""
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody must decide on it before the patch is signed."""
+        return self.level in OPEN
 
 
 def flags_of(
@@ -64,7 +77,7 @@ def flags_of(
     flags = [
         *_target(effect, certificate),
         *sense,
-        *_stability(stability),
+        *_stability(stability, effect),
         *_lines(columns, proxies, (*PROTECTED, *protected)),
         *_binding(effect, groups),
         *_accuracy(groups, accuracy_drop, words),
@@ -72,8 +85,12 @@ def flags_of(
         *_scores(inversions),
         *_model(comparison, certificate),
     ]
-    order = ("stop", "look", "fine")
-    return sorted(flags, key=lambda flag: order.index(flag.level))
+    return in_order(flags)
+
+
+def in_order(flags: Sequence[Flag]) -> list[Flag]:
+    """The gravest first."""
+    return sorted(flags, key=lambda flag: LEVELS.index(flag.level))
 
 
 def _target(effect: Effect, certificate: CertificateSection | None) -> Iterator[Flag]:
@@ -106,6 +123,18 @@ def _target(effect: Effect, certificate: CertificateSection | None) -> Iterator[
                 text=f"{v.requirement}, {v.feature}: {v.verdict} on the certification set",
                 todo="Set a safety margin (safety_margin=1), or fit on more rows.",
             )
+    for v in certificate.results if certificate is not None else ():
+        here = [m for m in asked if m.feature == v.feature and v.requirement.startswith(m.name)]
+        for m in here:
+            if not _apart(v.estimate, m.after):
+                continue
+            yield Flag(
+                name="certificate and review disagree",
+                level="look",
+                text=f"{m.name} by {m.feature} was {figure_text(v.estimate)} where it was "
+                f"certified and is {figure_text(m.after)} here: more than chance explains",
+                todo="Find out how the people differ before you rely on the certificate.",
+            )
     if certificate is not None and certificate.verdict is Verdict.INCONCLUSIVE:
         yield Flag(
             name="certificate",
@@ -122,13 +151,22 @@ def _target(effect: Effect, certificate: CertificateSection | None) -> Iterator[
         )
 
 
-def _stability(stability: StabilitySection | None) -> Iterator[Flag]:
+def _apart(one: Figure, other: Figure) -> bool:
+    """Whether a figure lies outside of the interval of another, wherever it is."""
+    low, high = ends(one) if one.middle is not None else (0.0, 1.0)
+    if other.low is None or other.high is None:
+        return False
+    return low > other.high or high < other.low
+
+
+def _stability(stability: StabilitySection | None, effect: Effect) -> Iterator[Flag]:
     if stability is None:
         yield Flag(
             name="stability",
             level="look",
-            text="Whether the same people would change after a refit was not measured: too few "
-            "people change, or the fit is not available",
+            text="Whether the same people would change after a refit was not measured"
+            + (": the fit is not at hand" if effect.change.changed != 0 else ""),
+            todo="Review it where it was fitted, with refits.",
         )
         return
     same = stability.of_changed
@@ -138,6 +176,25 @@ def _stability(stability: StabilitySection | None) -> Iterator[Flag]:
         text=f"Across {stability.refits} bootstrap refits, {same:.0%} of the changes recur",
         todo="" if same >= AGREE else "Who changes is unstable: use fewer lines, or more rows.",
     )
+    asked = next((r for r in effect.requirements if r.limit is not None), None)
+    if asked is None or asked.limit is None:
+        return
+    # a refit misses where all that may be shown of it does
+    floor = METRIC[asked.metric].at_least
+    missed = sum(
+        figure.at_most is not None
+        and figure.at_least is not None
+        and (figure.at_most < asked.limit if floor else figure.at_least > asked.limit)
+        for figure in stability.reached
+    )
+    if missed:
+        yield Flag(
+            name="refits that miss the target",
+            level="look",
+            text=f"{missed} of {stability.refits} bootstrap refits with as many changes do not "
+            f"reach {asked.name} {asked.limit:g}",
+            todo="Whether the target is reached depends on the sample: set a safety margin.",
+        )
 
 
 def _lines(
@@ -173,7 +230,7 @@ def _lines(
             name="protected or proxy",
             level="look",
             text=f"{len(found)} of {len(columns)} columns may tell the group: {'; '.join(found)}",
-            todo="Decide on each whether it may be used; strike its lines to see the effect.",
+            todo="Decide on each whether it may be used; remove its lines to see the effect.",
         )
     if columns and not reveals and not untold and not any(named.values()):
         yield Flag(
@@ -222,7 +279,7 @@ def _binding(effect: Effect, groups: Sequence[GroupsSection]) -> Iterator[Flag]:
 
 
 def _accuracy(groups: Sequence[GroupsSection], most: float, words: Words) -> Iterator[Flag]:
-    fell = unclear = False
+    fell, unclear, grave = [], False, False
     for section in groups:
         if len(section.features) != 1:
             continue
@@ -236,28 +293,33 @@ def _accuracy(groups: Sequence[GroupsSection], most: float, words: Words) -> Ite
                 ends = before.value or before.at_most, after.value or after.at_least
                 unclear |= None in ends or (ends[0] or 0.0) - (ends[1] or 0.0) > most
                 continue
-            fell = True
             wrong = row.bad_approved
             more = ""
             if wrong is not None and wrong.after.middle is not None:
                 more = (
-                    f"; of all without {words.good_outcome}, the share {words.approved} goes from "
-                    f"{percent(wrong.before)} to {percent(wrong.after)}"
+                    f" (of all without {words.good_outcome}, the share {words.approved} goes from "
+                    f"{percent(wrong.before)} to {percent(wrong.after)})"
                 )
-            yield Flag(
-                name="accuracy of a group",
-                level="look",
-                text=f"Accuracy among {row.group} ({section.features[0]}) falls from "
-                f"{percent(row.accuracy.before)} to {percent(row.accuracy.after)}{more}",
-                todo="See the errors by group, and the outcomes of the promoted.",
+            grave |= low - high > GRAVE * most
+            fell.append(
+                f"among {row.group} ({section.features[0]}) from {percent(row.accuracy.before)} to "
+                f"{percent(row.accuracy.after)}{more}"
             )
-    if unclear and not fell:
+    if fell:
+        yield Flag(
+            name="accuracy of a group",
+            level="stop" if grave else "look",
+            text=f"Accuracy falls {'; '.join(fell)}",
+            todo="See the errors by group, and the outcomes of the promoted.",
+        )
+    elif unclear:
         yield Flag(
             name="accuracy of a group",
             level="look",
-            text=f"Whether a small group's accuracy falls by more than {most:.0%} is withheld",
+            text=f"Whether some group's accuracy falls by more than {most:.0%} is withheld to "
+            "protect small counts",
         )
-    elif not fell:
+    else:
         yield Flag(
             name="accuracy of a group",
             level="fine",

@@ -1,6 +1,7 @@
 """The first screen: what happens in a sentence or two, and a light."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from fairpatch.measure.metric import P_RULE
 from fairpatch.report.figures import Count, CountRange, Figure, Shown, Words
@@ -53,15 +54,20 @@ def headline(
             ]
         ),
         light=_light(effect, certificate),
-        findings=_findings(flags),
-        level=next((flag.level for flag in flags), "fine"),  # the gravest comes first
+        **findings(flags),
     )
 
 
+def findings(flags: Sequence[Flag]) -> dict[str, Any]:
+    """Those that are open in a few words, and how grave they are: the gravest comes first."""
+    level = next((flag.level for flag in flags if flag.open), "fine")
+    return {"findings": _findings(flags), "level": level}
+
+
 def _findings(flags: Sequence[Flag]) -> str:
-    """Those that are open, in a few words."""
+    """As "3 open findings, 1 against signing"."""
     grave = sum(flag.level == "stop" for flag in flags)
-    many = sum(flag.level != "fine" for flag in flags)
+    many = sum(flag.open for flag in flags)
     if not many:
         return "no open findings"
     text = f"{many} open finding{'s' * (many > 1)}"

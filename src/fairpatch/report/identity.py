@@ -1,17 +1,36 @@
 """Who signs what: the model, the patch, who owns them, the people, and how to repeat it."""
 
 import hashlib
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
+from fairpatch._hints import did_you_mean
 from fairpatch.patch import Patch
 from fairpatch.patch.file import text_of
 from fairpatch.patch.parts import Part
 from fairpatch.report.figures import Count, Shown
+from fairpatch.report.flags import OPEN, Flag
 
 Role = Literal["learned from", "certified on", "reviewed", "certified on and reviewed"]
+
+
+RECORD = {
+    "legal basis": ("compliance", "which law or policy asks for the target, and whether each proxy "
+                    "may be used"),
+    "customer notices": ("compliance", "which notices change, and their wording"),
+    "credit impact": ("business owner", "whether the cost is accepted, and by whom"),
+    "data quality": ("data owner", "where the rows come from, who extracted them, what was "
+                     "checked"),
+    "base model validation": ("model owner", "the validation report of the base model, and which "
+                              "rows it was trained on"),
+    "monitoring plan": ("model owner", "how often, who looks, and who may roll back"),
+    "out-of-time test": ("validator", "the result on rows of a later period than those learned "
+                         "from"),
+}  # fmt: skip
+"""What a committee asks for: by whom it is said, and what."""
 
 
 class About(Part):
@@ -27,6 +46,8 @@ class About(Part):
     group_names : by sensitive feature and value, what people call a group: {"sex": {"0": "women"}}.
     protected : words more that mark a column as protected, or near to it; see ``flags``.
     accuracy_drop : by how much a group's accuracy may fall before it is a red flag.
+    record : what a committee asks for and no measurement says, by item: see ``RECORD``.
+    business_reasons : by column of the card, why it may be used.
     """
 
     model: str | None = None
@@ -39,6 +60,17 @@ class About(Part):
     group_names: dict[str, dict[str, str]] = Field(default_factory=dict)
     protected: tuple[str, ...] = ()
     accuracy_drop: float = 0.02
+    record: dict[str, str] = Field(default_factory=dict)
+    business_reasons: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("record")
+    @classmethod
+    def _known_items(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if name not in RECORD:
+                hint = did_you_mean(name, RECORD)
+                raise ValueError(f"the record has {', '.join(RECORD)}; got {name!r}{hint}")
+        return value
 
 
 class RowSet(Shown):
@@ -125,11 +157,26 @@ def history_of(earlier: Any, patch: Patch) -> list[Earlier]:
             date=previous.date,
             people=earlier["people"],
             verdict=(earlier["certificate"] or {}).get("verdict"),
-            flags=sum(flag["level"] != "fine" for flag in earlier["flags"]),
+            flags=sum(flag["level"] in OPEN for flag in earlier["flags"]),
         )
     except (AttributeError, KeyError, TypeError, ValidationError):
         return []  # no review of ours
     return [*previous.earlier, last]
+
+
+def earlier_flags(earlier: Sequence[Earlier], verdict: str | None) -> list[Flag]:
+    """That the last review came to another verdict."""
+    last = earlier[-1].verdict if earlier else None
+    if last is None or verdict is None or last == verdict:
+        return []
+    return [
+        Flag(
+            name="another verdict than before",
+            level="look",
+            text=f"The review before this one came to another verdict: {last}; now {verdict}",
+            todo="Find out whether the people differ, or how many there were.",
+        )
+    ]
 
 
 def patch_hash(patch: Patch) -> str:

@@ -11,6 +11,7 @@ from fairpatch._extras import need
 from fairpatch.floor import COARSE, UNPROTECTED
 from fairpatch.report.dial_section import DialLine
 from fairpatch.report.figures import Count, Figure, in_words
+from fairpatch.report.sentences import between_text, least
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = "explore.js"
@@ -27,6 +28,7 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["least"] = least
     words = {**_WORDS, "style": _text("style.css"), "script": _text(SCRIPT), "script_hash": _hash()}
     page = str(environment.get_template(template).render(**words, **values))
     # no escape characters, no marks that turn the direction of text
@@ -52,17 +54,17 @@ def for_script(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def markdown(value: Any) -> str:
+def markdown(value: Any, most: int = 200) -> str:
     """Text of the data in Markdown: one line, nothing that formats or opens an element."""
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value))
-    text = text if len(text) <= 200 else text[:199] + "…"
+    text = text if len(text) <= most else text[: most - 1] + "…"
     for sign in "\\`*_{}[]()#+!|~":
         text = text.replace(sign, "\\" + sign)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _percent(value: float | None, digits: int = 1) -> str:
-    return "not shown" if value is None else f"{value:.{digits}%}"
+    return "withheld" if value is None else f"{value:.{digits}%}"
 
 
 def _number(value: float | None, digits: int = 3) -> str:
@@ -80,15 +82,15 @@ def _figure(figure: Figure | None, digits: int = 3) -> str:
         return ""
     if figure.value is not None:
         return f"{figure.value:.{digits if figure.low is not None else min(digits, 2)}f}"
-    if figure.at_least is not None:
-        return f"{figure.at_least:.2f} to {figure.at_most:.2f}"
-    return "not shown" if figure.withheld else "undefined"
+    if figure.at_least is not None and figure.informative:
+        return between_text(f"{figure.at_least + 0.0:.2f}", f"{figure.at_most:.2f}")
+    return "withheld" if figure.withheld else "undefined"
 
 
 def _interval(figure: Figure | None, digits: int = 3) -> str:
     """A figure with its interval, or why there is none."""
     text = _figure(figure, digits)
-    if figure is None or text in ("", "not shown"):
+    if figure is None or text in ("", "withheld"):
         return text
     if text == "undefined":
         return f"undefined: {figure.reason}"
@@ -104,8 +106,8 @@ def _of_hundred(figure: Figure | None) -> str:
     if figure.value is not None:
         return f"{100 * figure.value:.0f}"
     if figure.at_least is None or figure.at_most is None:
-        return "not shown"
-    return f"{100 * figure.at_least:.0f} to {100 * figure.at_most:.0f}"
+        return "a withheld number"
+    return between_text(f"{100 * figure.at_least:.0f}", f"{100 * figure.at_most:.0f}")
 
 
 def _between(line: DialLine, step: int) -> str:
@@ -113,7 +115,7 @@ def _between(line: DialLine, step: int) -> str:
     low, high = line.at_least[step], line.at_most[step]
     if low is None or high is None:
         return "undefined"
-    return f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
+    return between_text(f"{low:.2f}", f"{high:.2f}")
 
 
 def _middle(ends: tuple[float, float]) -> float:

@@ -1,7 +1,7 @@
-"""Where changes lie: the segments of the concepts, and a tree that tells who changes.
+"""Where changes lie: a tree that says who changes, segments of concepts, and who is left out.
 
-The people of a place and those who change there are counts like any other: they are protected
-together with everything else that is told of the same people.
+Regions are parts of counts that the tables show, so they have no counts of their own: a share in
+steps of twenty people or more takes nothing away from a table, and says as much to a reader.
 """
 
 from collections.abc import Sequence
@@ -10,35 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Ints
+from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
-from fairpatch.disclose.protected import Places, Protected
-from fairpatch.disclose.suppress import PublishedCount
 from fairpatch.explain import ChangeTree, ConceptView, Segment, f1_by_depth, segments
 from fairpatch.explain.change_audit import neglected
 from fairpatch.explain.change_tree import Leaf
-from fairpatch.measure.counts import Counts
-from fairpatch.measure.rates import changed_rate
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
-from fairpatch.report.figures import Count, Figure, Shown, count, figure
+from fairpatch.report.figures import Shown
 
 MOST_TESTED = 5_000
 """People on whom trees of some depths are tried, at most."""
-PLACE = "\x1f"
-"""Begins the name of a division into places: no sensitive feature is called so."""
+STEPS = (0.05, 0.1, 0.2, 0.5)
+"""Shares are given to one of these, the finest that has enough people."""
 
 
-class Place(Shown):
-    """People of whom some conditions hold."""
+class Region(Shown):
+    """People of whom some conditions hold; shares are null where few are there."""
 
     where: str
     """The conditions."""
-    people: Count
-    """How many there are."""
-    changed: Count
-    """Of them, how many change."""
-    change_rate: Figure | None
-    """The same as a share."""
+    share: float | None
+    """Their share of the people who are divided."""
+    changed: float | None
+    """Of them, the share that changes."""
 
 
 class SegmentPlace(Shown):
@@ -50,11 +45,11 @@ class SegmentPlace(Shown):
     """The conditions."""
     towards_change: bool
     """Whether it pushes towards a change there, or holds."""
-    people: Count
-    """How many there are."""
-    inside: Figure | None
+    share: float | None
+    """The share of the people who are there; null where few are."""
+    inside: float | None
     """Share of them who change."""
-    outside: Figure | None
+    outside: float | None
     """Share of all others who change."""
 
 
@@ -63,16 +58,16 @@ class LeftOut(Shown):
 
     group: str
     """The group that the base model approves least."""
-    places: list[Place]
+    places: list[Region]
     """Among those of it whom the base model denies."""
 
 
 class TreeSection(Shown):
-    """A tree that tells the changes."""
+    """A tree that says who changes."""
 
     f1_by_depth: dict[str, float]
     """How well trees of some depths tell changes that they have not seen."""
-    leaves: list[Place]
+    leaves: list[Region]
     """Of three questions."""
 
 
@@ -81,77 +76,65 @@ class ChangeRegions:
     """Where changes lie, as found on some rows."""
 
     segments: list[Segment]
-    leaves: tuple[Leaf, ...]
-    f1_by_depth: dict[str, float]
-    left_out: dict[str, tuple[str, tuple[Leaf, ...]]]
+    tree: TreeSection
+    left_out: dict[str, LeftOut]
     """By feature: the group that f approves least, and those of it whom the patch leaves denied."""
-    places: list[Places]
-    """The same as divisions of the people."""
 
 
 def find(patch: Patch, rows: Rows, after: Bools) -> ChangeRegions:
-    """Look for places: by concept, by a tree, and among those whom f denies."""
+    """Look for regions: by concept, by a tree, and among those whom f denies."""
     changed = (rows.f > 0) != after
     # a card says itself who gets how many points; only concepts need to be told by segments
     of_concepts = [] if patch.card else segments(patch, rows.X, changed, rows.f)
     leaves = ChangeTree.fit(rows.X, changed, max_depth=3).leaves if changed.any() else ()
-    places = [
-        _places(f"{PLACE}segment {i}", [segment.leaf], rows, after)
-        for i, segment in enumerate(of_concepts)
-    ]
-    places += [_places(f"{PLACE}tree", leaves, rows, after)] if leaves else []
     left_out = {}
     for feature in rows.s.features:
-        lowest, here, neglected_tree = neglected(rows, after, feature)
-        value = rows.s.values[rows.s.features.index(feature)][lowest]
-        left_out[feature] = str(value), neglected_tree
-        if neglected_tree:
-            counts = Counts.from_arrays(decision=rows.f > 0, sensitive_features=rows.s).by(feature)
-            of = (feature, counts.groups.index((value,)))
-            denied = rows.take(here)
-            places.append(
-                _places(f"{PLACE}left out by {feature}", neglected_tree, denied, after[here], of)
-            )
-    return ChangeRegions(of_concepts, leaves, _f1(rows.X, changed), left_out, places)
+        lowest, here, neglected_leaves = neglected(rows, after, feature)
+        left_out[feature] = LeftOut(
+            group=str(rows.s.values[rows.s.features.index(feature)][lowest]),
+            places=_regions(neglected_leaves, len(here)),
+        )
+    tree = TreeSection(f1_by_depth=_f1(rows.X, changed), leaves=_regions(leaves, len(rows)))
+    return ChangeRegions(of_concepts, tree, left_out)
 
 
-def segment_section(
-    places: ChangeRegions, views: Sequence[ConceptView], table: Protected
-) -> list[SegmentPlace]:
+def segment_section(places: ChangeRegions, views: Sequence[ConceptView]) -> list[SegmentPlace]:
     """Where each concept is most active, and how likely a change is there."""
     names = {view.name: view.plain_name for view in views}
-    sections = []
-    for i, segment in enumerate(places.segments):
-        inside, outside = (
-            _published(table, f"{PLACE}segment {i}", place, str(segment)) for place in (0, 1)
+    return [
+        SegmentPlace(
+            concept=names.get(segment.concept, segment.concept),
+            where=str(segment),
+            towards_change=segment.towards_change,
+            share=coarse_share(segment.people, segment.people + segment.others),
+            inside=coarse_share((segment.inside.value or 0.0) * segment.people, segment.people),
+            outside=coarse_share((segment.outside.value or 0.0) * segment.others, segment.others),
         )
-        sections.append(
-            SegmentPlace(
-                concept=names.get(segment.concept, segment.concept),
-                where=str(segment),
-                towards_change=segment.towards_change,
-                people=inside.people,
-                inside=inside.change_rate,
-                outside=outside.change_rate,
-            )
+        for segment in places.segments
+    ]
+
+
+def _regions(leaves: Sequence[Leaf], among: int) -> list[Region]:
+    return [
+        Region(
+            where=str(leaf),
+            share=coarse_share(leaf.people, among),
+            changed=coarse_share(leaf.changed, leaf.people),
         )
-    return sections
+        for leaf in leaves
+    ]
 
 
-def tree_section(places: ChangeRegions, table: Protected) -> TreeSection:
-    """A tree that tells the changes, and its F1 on the half of the rows that it has not seen."""
-    leaves = _leaves(f"{PLACE}tree", places.leaves, table)
-    return TreeSection(f1_by_depth=places.f1_by_depth, leaves=leaves)
+def coarse_share(hits: float, among: float) -> float | None:
+    """A share to the finest step that twenty people or more are behind.
 
+    Half a step is then ten people: a share of 0 may be nobody, or as many as are not shown.
 
-def left_out_section(places: ChangeRegions, table: Protected) -> dict[str, LeftOut]:
-    """By feature, those for whom the patch does little."""
-    return {
-        feature: LeftOut(
-            group=group, places=_leaves(f"{PLACE}left out by {feature}", leaves, table)
-        )
-        for feature, (group, leaves) in places.left_out.items()
-    }
+    >>> coarse_share(7, 1000), coarse_share(130, 220), coarse_share(7, 30)
+    (0.0, 0.6, None)
+    """
+    step = next((s for s in STEPS if s * among >= 2 * MIN_PEOPLE), None)
+    return None if step is None else round(round(hits / among / step) * step, 2)
 
 
 def _f1(X: Any, changed: Bools) -> dict[str, float]:
@@ -164,41 +147,3 @@ def _f1(X: Any, changed: Bools) -> dict[str, float]:
         return {}
     f1 = f1_by_depth(one.X, one.y == 1, two.X, two.y == 1, (1, 2, 3, 4))
     return {str(depth): round(value, 2) for depth, value in f1.items()}
-
-
-def _places(
-    name: str,
-    leaves: Sequence[Leaf],
-    rows: Rows,
-    after: Bools,
-    denied_of: tuple[str, int] | None = None,
-) -> Places:
-    """The people by leaf; the last place is everybody else."""
-    code: Ints = np.full(len(rows), len(leaves))
-    for i, leaf in enumerate(leaves):
-        code[leaf.holds(rows.X)] = i
-    counts = Counts.from_arrays(
-        decision=rows.f > 0, new_decision=after, y=rows.y, sensitive_features={name: code}
-    )
-    return Places(name, counts, denied_of)
-
-
-def _leaves(name: str, leaves: Sequence[Leaf], table: Protected) -> list[Place]:
-    return [_published(table, name, i, str(leaf)) for i, leaf in enumerate(leaves)]
-
-
-def _published(table: Protected, name: str, place: int, where: str) -> Place:
-    """People and changes of a place, as far as they may be told."""
-    rate, groups = changed_rate(), table.by(name).groups
-    if (place,) not in groups:
-        return Place(where=where, people=0, changed=0, change_rate=None)
-    group = groups.index((place,))
-    people, changed = table.people(name, group=group), table.number(rate.hits, name, group=group)
-    if people.high is not None and changed.high is not None:  # of so many, no more can change
-        changed = PublishedCount(changed.low, min(changed.high, people.high))
-    return Place(
-        where=where,
-        people=count(people),
-        changed=count(changed),
-        change_rate=figure(table.rate(rate, name, group=group)),
-    )

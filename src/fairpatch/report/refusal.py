@@ -5,9 +5,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
+from fairpatch.choose.choice import fewest
+from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.not_reached import FEW, TargetNotReachedError
+from fairpatch.choose.target import Target
 from fairpatch.files.atomic import write_whole
 from fairpatch.files.strict_json import dumps_safely
+from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.report.explorer import Explorer, Point, explorer_section
 from fairpatch.report.figures import Shown, Tens, Words, words_of
 from fairpatch.report.identity import About
@@ -33,6 +37,8 @@ class Refused(Shown):
     """What was asked for."""
     direction: str
     """Which decisions could change."""
+    why: str
+    """The decisive reason, in a sentence."""
     small_groups: bool
     """Whether a group of fewer than thirty people is among those compared: its rate is chance."""
     decision: Words
@@ -60,6 +66,7 @@ class Refusal:
             raise ValueError("the search itself is not at hand")
         about, target, frontier = about or About(), error.target, error.frontier
         explorer = explorer_section(frontier, target, (), None, (), Tens(), about.group_names)
+        cheapest = None if explorer is None else _cheapest(explorer)
         return cls(
             Refused(
                 model=about.model,
@@ -68,14 +75,15 @@ class Refusal:
                 command=about.command,
                 asked=str(target),
                 direction=target.direction,
+                why=_why(frontier, target, cheapest),
                 small_groups=any(
                     int(frontier.counts.by(f).known().sizes.min()) < FEW
                     for f in frontier.counts.features
                 ),
                 decision=words_of(frontier.candidates.decision),
                 tried=len(frontier.dials),
-                nearest=None if explorer is None else _nearest(explorer, target.max_changes),
-                cheapest=None if explorer is None else _cheapest(explorer),
+                nearest=None if explorer is None else _nearest(explorer, target.most_changes),
+                cheapest=cheapest,
                 explorer=explorer,
             )
         )
@@ -100,9 +108,32 @@ class Refusal:
         )
 
 
-def _nearest(explorer: Explorer, most: float | None) -> Point:
+def _why(frontier: Frontier, target: Target, cheapest: Point | None) -> str:
+    """Impossible for any method, too dear, or out of reach of a patch: what decides first."""
+    large = {f: frontier.counts.by(f).known().large(MIN_PEOPLE) for f in frontier.counts.features}
+    known, _ = fewest(target, large, {}, frontier.f_logit > 0, frontier.weight)
+    # in full tens: an exact figure would tell of few people
+    least = 0.0 if known is None else full_tens(known.changes) / max(known.people, 1)
+    if least > target.most_changes:
+        return (
+            f"No method can: at least {least:.1%} of all decisions must change, whatever is used "
+            f"to decide, and at most {target.most_changes:.1%} may."
+        )
+    if cheapest is not None and cheapest.changed[0] > target.most_changes:
+        return (
+            f"A patch that meets it changes about {sum(cheapest.changed) / 2:.0%} of all "
+            f"decisions, and at most {target.most_changes:.0%} may change. Methods that use the "
+            f"sensitive feature to decide need {least:.1%} or more."
+        )
+    return (
+        "No strength of any candidate reaches it: the columns that the patch may use do not tell "
+        "the groups apart well enough."
+    )
+
+
+def _nearest(explorer: Explorer, most: float) -> Point:
     """The fairest point within the budget, by the feature that is worst off."""
-    within = [p for p in explorer.points if most is None or sum(p.changed) / 2 <= most]
+    within = [p for p in explorer.points if sum(p.changed) / 2 <= most]
     return max(within or [explorer.before], key=lambda p: _worst(explorer, p))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Floats
+from fairpatch._pictures import svg
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.target import Target
@@ -19,15 +20,17 @@ from fairpatch.data.rows import Rows
 from fairpatch.files.atomic import write_whole
 from fairpatch.files.strict_json import dumps_safely
 from fairpatch.identity.compare import IfUnlike
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.parts import Column
 from fairpatch.patched import PatchedModel
 from fairpatch.report.annex import annex
 from fairpatch.report.dial_section import DialLine
-from fairpatch.report.displays import ConceptsDisplay, DialDisplay, SegmentsDisplay
-from fairpatch.report.figures import Figure
-from fairpatch.report.identity import About
+from fairpatch.report.displays import ConceptsDisplay, DialDisplay
+from fairpatch.report.flags import in_order
+from fairpatch.report.headline import findings
+from fairpatch.report.identity import About, Earlier, earlier_flags
 from fairpatch.report.named import renamed_rows
 from fairpatch.report.page import count_text, for_script, markdown, render
-from fairpatch.report.pictures import svg
 from fairpatch.report.subject import Subject
 from fairpatch.report.summarize import summarize
 from fairpatch.report.summary import Summary
@@ -45,6 +48,17 @@ class Review:
     def replace(self, **changes: Any) -> "Review":
         """The same with some parts replaced."""
         return replace(self, summary=self.summary.model_copy(update=changes))
+
+    def with_earlier(self, earlier: Sequence[Earlier]) -> "Review":
+        """The same with earlier reviews of the patch, and a finding where the last one differs."""
+        s = self.summary
+        verdict = None if s.certificate is None else str(s.certificate.verdict)
+        flags = in_order([*s.flags, *earlier_flags(earlier, verdict)])
+        return self.replace(
+            identity=s.identity.model_copy(update={"earlier": list(earlier)}),
+            flags=flags,
+            headline=s.headline.model_copy(update=findings(flags)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The whole content as plain data."""
@@ -88,7 +102,7 @@ class Review:
             text += f" ({change.change_rate.value:.1%})"
         if effect.bound_known:
             text += f"; no method could do it with fewer than {effect.bound_known:.1%}"
-        grave = [flag for flag in self.summary.flags if flag.level != "fine"]
+        grave = [flag for flag in self.summary.flags if flag.open]
         return text + "".join(f"\n  {'!' * (1 + (f.level == 'stop'))} {f.text}" for f in grave)
 
     __repr__ = __str__
@@ -102,6 +116,7 @@ class Review:
                 _band(dial.accuracy),
                 _band(dial.change_rate),
                 dial.chosen,
+                {r.name: r.limit for r in s.effect.requirements if r.limit is not None},
             ),
         }
         if s.patch.card is None:
@@ -110,12 +125,6 @@ class Review:
                     (c.plain_name, [(i.column, i.effect, i.towards_change) for i in c.ingredients])
                     for c in s.patch.concepts
                 ]
-            )
-            shown = [x for x in s.segments if _has_interval(x.inside, x.outside)]
-            drawn["segments"] = SegmentsDisplay(
-                [x.where for x in shown],
-                [_three(x.inside) for x in shown],
-                [_three(x.outside) for x in shown],
             )
         return {name: svg(display.plot().ax_.figure, name) for name, display in drawn.items()}
 
@@ -134,6 +143,7 @@ def review(
     show_small_counts: bool = False,
     if_unlike: IfUnlike = "refuse",
     about: About | None = None,
+    amount: Any = None,
     retrained: bool = False,
 ) -> Review:
     """Review a patched model on rows that it has not seen.
@@ -165,6 +175,9 @@ def review(
         Where the scores look like another model's.
     about : About, optional
         What the model is called, who owns it, what its groups are called.
+    amount : array or str, optional
+        What is at risk with each person, as the amount of a loan, or the name of its column: for
+        the credit impact.
     retrained : bool
         Compare with a model retrained by fairlearn's ExponentiatedGradient, too; that takes longer
         than the rest together, and needs ``fairpatch[bench]``.
@@ -179,8 +192,22 @@ def review(
     return review_rows(
         model, rows, target=target, fitted=fitted, exclude=exclude, refits=refits,
         reasons_for=reasons_for, show_small_counts=show_small_counts, about=about,
-        retrained=retrained,
+        amount=amounts_of(X, amount, len(rows)), retrained=retrained,
     )  # fmt: skip
+
+
+def amounts_of(X: Any, amount: Any, people: int) -> Floats | None:
+    """A number for each person, given or as a column."""
+    if amount is None:
+        return None
+    if isinstance(amount, str):
+        amount = Columns.of(X).values(Column(name=amount, kind="number"))
+    values = np.asarray(amount, np.float64)
+    if values.shape != (people,):
+        raise ValueError(
+            f"amount must have one number for each of the {people} rows; got {values.shape}"
+        )
+    return values
 
 
 def review_rows(
@@ -195,6 +222,7 @@ def review_rows(
     show_small_counts: bool = False,
     about: About | None = None,
     judged: CertificateSection | Certificate | None = None,
+    amount: Floats | None = None,
     retrained: bool = False,
 ) -> Review:
     """The same of rows that f has been asked about."""
@@ -209,23 +237,13 @@ def review_rows(
         fitted,
         exclude,
         show_small_counts,
+        amount,
     )
     return Review(
         summarize(
             subject, refits=refits, reasons_for=reasons_for, judged=judged, retrained=retrained
         )
     )
-
-
-def _has_interval(*figures: Figure | None) -> bool:
-    return all(f is not None and f.low is not None for f in figures)
-
-
-def _three(figure: Figure | None) -> tuple[float, float, float]:
-    """Value, low and high, where there are."""
-    if figure is None or figure.value is None or figure.low is None or figure.high is None:
-        raise ValueError("only figures with an interval are drawn")
-    return figure.value, figure.low, figure.high
 
 
 def _band(line: DialLine) -> Floats:

@@ -4,6 +4,7 @@ A finding says *worse* or *more than a quarter*, and no count: nobody can be wor
 """
 
 from collections.abc import Iterator
+from itertools import repeat
 
 import numpy as np
 
@@ -34,6 +35,12 @@ TIMES = 3.0
 """Times the fewest changes."""
 SLIGHT = 0.05
 """Of the spread of f's log-odds: answers that differ by less are chance."""
+GAIN = 0.02
+"""By how much a group's rate must rise before it is asked who rises."""
+PART = 0.2
+"""Of a group's people, those that count as some of them; of its gain, what is hardly any."""
+FOUR_FIFTHS = 0.8
+"""Of the highest group's rate, what nobody need rise beyond."""
 ODD = 0.01
 """Of a column's numbers, at most, that are negative where the others are not."""
 
@@ -44,6 +51,8 @@ def sense_flags(
     """Findings on who changes and why."""
     return [
         *_worse(subject.table.counts, words),
+        *_riskier(subject.table.counts, words),
+        *_one_intersection(subject.table.counts, words),
         *_turned_round(subject),
         *_far_calls(subject, words),
         *_many(effect),
@@ -65,9 +74,7 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
         moved = counts.in_cells(cells(before=int(what == "demoted"), after=int(what == "promoted")))
         gaps = {
             (feature, group): _gap(n[:2, *one], n[:2, *other])  # by label
-            for feature in counts.features
-            for table in [counts.by(feature).known()]
-            for group, n in zip(table.group_names, table.n.sum(1), strict=True)
+            for feature, group, n in _groups(counts)
         }
         known = {key: gap for key, gap in gaps.items() if gap is not None}
         for (feature, group), gap in known.items():
@@ -78,7 +85,7 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
                     text=f"Among {group} ({feature}), {who} have {words.good_outcome} less "
                     f"often than {whom}"
                     + ("" if gap < -SURE else "; chance alone may explain that"),
-                    todo="The wrong people change: try close calls only (only_between), or strike "
+                    todo="The wrong people change: try close calls only (only_between), or remove "
                     "the line that moves them.",
                 )
         if known and min(known.values()) >= -SLIGHTLY:
@@ -95,6 +102,70 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
                 text=f"Whether {who} have better outcomes than {whom} is withheld to protect small "
                 "groups",
             )
+
+
+def _riskier(counts: Counts, words: Words) -> Iterator[Flag]:
+    """The newly approved against those approved before: worse is expected, and has a cost."""
+    worse = [
+        f"{group} ({feature})"
+        for feature, group, n in _groups(counts)
+        if (_gap(n[:2, 0, 1], n[:2, 1, 1]) or 0.0) < -SURE
+    ]
+    if worse:
+        yield Flag(
+            name="outcome of the newly approved",
+            level="note",
+            text=f"The newly {words.approved} have {words.good_outcome} less often than those "
+            f"{words.approved} before, among {', '.join(worse)}",
+            todo="Expected where the bar is lowered for some; the credit impact says what it "
+            "costs.",
+        )
+
+
+def _one_intersection(counts: Counts, words: Words) -> Iterator[Flag]:
+    """A group that was behind and gains through some of its people, while others gain nothing."""
+    for feature in counts.features:
+        table = counts.by(feature).known()
+        sizes, before, after = _rates(table)
+        lowest = int(np.where(sizes < MIN_PEOPLE, np.inf, before).argmin())
+        gain = after[lowest] - before[lowest]
+        if gain < GAIN:
+            continue
+        enough = FOUR_FIFTHS * after[sizes >= MIN_PEOPLE].max()
+        for other in counts.features:
+            if other == feature:
+                continue
+            crossed = counts.by(feature, other).known()
+            people, first, then = _rates(crossed)
+            within = np.array([group[0] == table.groups[lowest][0] for group in crossed.groups])
+            within &= people >= max(3 * MIN_PEOPLE, PART * sizes[lowest])
+            little = within & (then - first < PART * gain) & (then < enough)
+            names = [str(group[1]) for group in crossed.groups]
+            if little.any():
+                most = int(np.where(within, people * (then - first), -np.inf).argmax())
+                left = [name for name, here in zip(names, little, strict=True) if here]
+                yield Flag(
+                    name="one intersection",
+                    level="look",
+                    text=f"By {feature}, {table.group_names[lowest]} gain through {names[most]} "
+                    f"({other}): the share {words.approved} hardly rises among "
+                    f"{table.group_names[lowest]} and {' or '.join(left)}",
+                    todo=f"Ask for the target by {feature} and {other} together, as one feature.",
+                )
+
+
+def _rates(table: Counts) -> tuple[Floats, Floats, Floats]:
+    """How many people each group has, and its rate before and after."""
+    sizes = table.n.sum((1, 2, 3, 4))
+    before, after = (table.in_cells(cells(**{when: 1})) for when in ("before", "after"))
+    return sizes, before / np.maximum(sizes, 1), after / np.maximum(sizes, 1)
+
+
+def _groups(counts: Counts) -> Iterator[tuple[str, str, Floats]]:
+    """Every group by itself: feature, name, and its people by label and decisions."""
+    for feature in counts.features:
+        table = counts.by(feature).known()
+        yield from zip(repeat(feature), table.group_names, table.n.sum(1), strict=False)
 
 
 def _gap(first: Floats, second: Floats) -> float | None:
@@ -135,7 +206,7 @@ def _turned_round(subject: Subject) -> Iterator[Flag]:
                 level="stop",
                 text=f"{part.column} turns the base model's order round: it gives points for what "
                 "the model counts against people",
-                todo="Keep its order (keep_order='numbers'), or strike the column.",
+                todo="Keep its order (keep_order='numbers'), or leave the column out.",
             )
 
 
@@ -163,10 +234,10 @@ def _far_calls(subject: Subject, words: Words) -> Iterator[Flag]:
         yield Flag(
             name="far from the threshold",
             level="look",
-            text=f"More than {amount} of the newly {words.approved} have a score {end}: no close "
-            "calls",
-            todo=f"Target(only_between=({low:g}, {high:g})) changes close calls only; the table of "
-            "wishes says what it costs.",
+            text=f"More than {amount} of the newly {words.approved} have a score {end}: these are "
+            "not close calls",
+            todo=f"A patch for scores from {low:g} to {high:g} alone changes close calls only "
+            f"(Target(only_between=({low:g}, {high:g}))); Alternatives say what that costs.",
         )
 
 
@@ -175,21 +246,22 @@ def _many(effect: Effect) -> Iterator[Flag]:
     rate = effect.change.change_rate.middle
     if rate is None:
         return
-    if rate > MANY:
-        yield Flag(
-            name="many changes",
-            level="look",
-            text=f"More than {MANY:.0%} of all decisions change: this is another model rather than "
-            "a patch",
-            todo="Ask for less, allow other columns, or train a new model and validate it.",
-        )
     least = effect.bound_known
+    texts = []
+    if rate > MANY:
+        texts.append(f"more than {MANY:.0%} of all decisions change")
     if least and rate > TIMES * least:
+        texts.append(f"more than {TIMES:g} times as many change as the fewest possible")
+    if texts:
+        both = len(texts) > 1
+        text = " and ".join(texts)
         yield Flag(
             name="many changes",
-            level="look",
-            text=f"More than {TIMES:g} times as many decisions change as the fewest possible",
-            todo="See which wish costs most, in the table of wishes.",
+            level="stop" if both else "look",
+            text=f"{text[:1].upper()}{text[1:]}"
+            + (": this is another model rather than a patch" if both else ""),
+            todo="See what each condition costs; ask for less, allow other columns, or train a new "
+            "model and validate it.",
         )
 
 
@@ -202,7 +274,7 @@ def _idle(card: CardSection | None) -> Iterator[Flag]:
             name="a line that moves nobody",
             level="look",
             text=f"{idle[0]}{others}: nobody here would be decided otherwise without it",
-            todo="Strike it: a shorter scorecard is easier to defend.",
+            todo="Remove it: a shorter scorecard is easier to defend.",
         )
 
 

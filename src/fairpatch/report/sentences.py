@@ -18,8 +18,8 @@ def figure_text(figure: Figure, digits: int = 2) -> str:
     if figure.value is not None:
         return f"{figure.value:.{digits if figure.low is not None else 2}f}"
     if figure.at_least is None:
-        return "not told"
-    return f"between {figure.at_least:.2f} and {figure.at_most:.2f}"
+        return "withheld"
+    return _in_between(f"{figure.at_least + 0.0:.2f}", f"{figure.at_most:.2f}")
 
 
 def percent(figure: Figure, digits: int = 0) -> str:
@@ -27,8 +27,22 @@ def percent(figure: Figure, digits: int = 0) -> str:
     if figure.value is not None:
         return f"{figure.value:.{digits if figure.low is not None else 0}%}"
     if figure.at_least is None or figure.at_most is None:
-        return "a share that is not told"
-    return f"between {100 * figure.at_least:.0f} and {figure.at_most:.0%}"
+        return "a withheld share"
+    return _in_between(f"{100 * figure.at_least:.0f}", f"{100 * figure.at_most:.0f}") + "%"
+
+
+def _in_between(low: str, high: str) -> str:
+    """The same in a sentence, where "from 1 to 2 to 3 to 4" cannot be read."""
+    return f"about {low}" if low == high else f"between {low} and {high}"
+
+
+def between_text(low: str, high: str) -> str:
+    """What lies between two figures; ends that are printed alike are one.
+
+    >>> between_text("0.82", "0.82"), between_text("0.80", "0.82")
+    ('about 0.82', '0.80 to 0.82')
+    """
+    return f"about {low}" if low == high else f"{low} to {high}"
 
 
 def ends(figure: Figure) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpatch._arrays import Bools
+from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.choice import fewest
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.group_probability import group_probabilities
@@ -47,6 +47,8 @@ class Subject:
     fitted: Fitted | None = None
     exclude: Collection[str] = ()
     show_small: bool = False
+    amount: Floats | None = None
+    """What is at risk with each person, as the amount of a loan."""
 
     @property
     def patch(self) -> Patch:
@@ -85,9 +87,8 @@ class Subject:
     @cached_property
     def table(self) -> Protected:
         """The counts of all rows, as they may be published."""
-        places = () if self.sampled else self.regions.places
         counts = count_rows(self.rows, self.patch)
-        return reviewed(counts, self._metrics, places=places, show_small=self.show_small)
+        return reviewed(counts, self._metrics, show_small=self.show_small)
 
     @cached_property
     def sample_table(self) -> Protected:
@@ -95,9 +96,7 @@ class Subject:
         if not self.sampled:
             return self.table
         counts = decided(self.sample, self.after)
-        return reviewed(
-            counts, self._metrics, places=self.regions.places, show_small=self.show_small
-        )
+        return reviewed(counts, self._metrics, show_small=self.show_small)
 
     @property
     def _metrics(self) -> tuple[Metric, ...]:

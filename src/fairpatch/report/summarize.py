@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from fairpatch._progress import tell
 from fairpatch.choose.certificate import Certificate
 from fairpatch.explain import stability
+from fairpatch.measure.metric import P_RULE
 from fairpatch.report.alternatives import Alternatives, alternatives
 from fairpatch.report.case_section import case_section
+from fairpatch.report.committee_section import committee_section
 from fairpatch.report.dial_section import dial_section
 from fairpatch.report.explorer import Explorer, explorer_section
 from fairpatch.report.figures import count, words_of
@@ -20,7 +22,7 @@ from fairpatch.report.headline import headline
 from fairpatch.report.identity import identity_section
 from fairpatch.report.named import renamed_certificate
 from fairpatch.report.patch_section import PatchSection, patch_section, reason_section
-from fairpatch.report.place_section import left_out_section, segment_section, tree_section
+from fairpatch.report.place_section import segment_section
 from fairpatch.report.proxy_section import REVEALING, Proxy, proxy_section
 from fairpatch.report.score_section import score_section, threshold_section
 from fairpatch.report.sense import sense_flags
@@ -39,6 +41,7 @@ from fairpatch.report.verdict_section import (
     effect_section,
 )
 from fairpatch.report.wish_section import wish_section
+from fairpatch.report.worked_section import worked_section
 
 
 def summarize(
@@ -108,12 +111,14 @@ def summarize(
         certificate=certificate,
         patch=section,
         groups=dict(zip(features, groups, strict=True)),
+        marks={f: _mark(effect, g) for f, g in zip(features, groups, strict=True)},
         crossing=_crossing(subject),
         swap=swap,
-        left_out=left_out_section(subject.regions, there),
-        segments=segment_section(subject.regions, subject.views, there),
-        tree=tree_section(subject.regions, there),
+        left_out=subject.regions.left_out,
+        segments=segment_section(subject.regions, subject.views),
+        tree=subject.regions.tree,
         cases=case_section(patch, sample, subject.after, beside),
+        worked=worked_section(patch, sample, subject.after, beside),
         scores=scores,
         thresholds=threshold_section(patch, sample, subject.metric, beside),
         proxies=proxies,
@@ -127,9 +132,25 @@ def summarize(
         reasons=reason_section(subject.model, subject.rows, reasons_for)
         if len(reasons_for)
         else None,
+        committee=committee_section(
+            subject, section.card, certificate, flags, swap, proxies, words
+        ),
+        refit=None,
         signed=None,
         provenance=patch.provenance.model_dump(mode="json"),
     )
+
+
+def _mark(effect: Effect, groups: GroupsSection) -> float | None:
+    """For a P-Rule, its limit times the highest group's rate; none where a rate is withheld."""
+    limit = next(
+        (r.limit for r in effect.requirements
+         if r.metric == P_RULE.name and r.feature == groups.features[0]), None,
+    )  # fmt: skip
+    rates = [r.rate.after.value for r in groups.rows if r.rate is not None and not r.unknown]
+    if limit is None or not rates or None in rates:
+        return None
+    return round(limit * max(v for v in rates if v is not None), 4)
 
 
 def _crossing(subject: Subject) -> GroupsSection | None:

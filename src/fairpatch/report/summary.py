@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from fairpatch.report.alternatives import Alternatives
 from fairpatch.report.case_section import Case
+from fairpatch.report.committee_section import Committee
 from fairpatch.report.dial_section import DialSection
 from fairpatch.report.explorer import Explorer
 from fairpatch.report.figures import Count, Shown, Words
@@ -18,11 +19,13 @@ from fairpatch.report.identity import Identity
 from fairpatch.report.patch_section import PatchSection, ReasonRow
 from fairpatch.report.place_section import LeftOut, SegmentPlace, TreeSection
 from fairpatch.report.proxy_section import Proxy
+from fairpatch.report.refit_section import RefitSection
 from fairpatch.report.score_section import ScoreSection, Shift
 from fairpatch.report.signed import Signed
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import Asked, CertificateSection, Effect
 from fairpatch.report.wish_section import WishCost
+from fairpatch.report.worked_section import WorkedCase
 
 
 class Summary(Shown):
@@ -30,7 +33,7 @@ class Summary(Shown):
 
     format: Literal["fairpatch.review"] = "fairpatch.review"
     """What this is."""
-    version: Literal[6] = 6
+    version: Literal[7] = 7
     """Of this format."""
     protected: bool
     """Whether small counts are hidden."""
@@ -64,6 +67,8 @@ class Summary(Shown):
     """By feature: every group before and after."""
     crossing: GroupsSection | None
     """The groups of all features together, where there are several."""
+    marks: dict[str, float | None]
+    """By feature: the rate that every group needs, where the target is a ratio of rates."""
     swap: list[SwapSection]
     """Who comes in, who goes out and who stays, and how they turned out."""
     left_out: dict[str, LeftOut]
@@ -74,6 +79,8 @@ class Summary(Shown):
     """A tree that tells the changes."""
     cases: list[Case]
     """Typical cases of those who change."""
+    worked: list[WorkedCase]
+    """Of each group, somebody who changes and somebody who does not, line by line."""
     scores: ScoreSection
     """How far scores move."""
     thresholds: list[Shift]
@@ -96,6 +103,10 @@ class Summary(Shown):
     """All candidates and strengths, on the people whom they were chosen on."""
     reasons: list[ReasonRow] | None
     """Of rows that were asked for, why their decision changes or stays."""
+    committee: Committee
+    """What a model-risk committee asks for."""
+    refit: RefitSection | None
+    """How it follows from the patch before it; null where it is the first."""
     signed: Signed | None
     """Who signed the run; null without a signature."""
     provenance: dict[str, Any]

@@ -27,8 +27,7 @@
       feature: Number(by("x-feature").value),
       direction: by("x-direction").value,
       price: Number(by("x-prefer").value),
-      strike: strike === null || strike.value === "" ? "" : data.lines[Number(strike.value)],
-      line: strike === null ? "" : strike.value
+      strike: strike === null || strike.value === "" ? "" : data.lines[Number(strike.value)]
     };
   }
   // The value of what is asked: of one feature, or of the one that is worst off.
@@ -48,7 +47,7 @@
   function choose(now) {
     if (!moved) { // what was chosen, until somebody moves a control
       var own = data.points.filter(function (p) { return p.chosen; })[0];
-      if (own) return { point: own, met: true, as: "As chosen: " };
+      if (own) return { point: own, met: true, as: "As chosen, on the selection set: " };
     }
     var best = null, nearest = null;
     data.points.forEach(function (p) {
@@ -73,7 +72,8 @@
   }
   function drawPlot(now, found) {
     data.points.forEach(function (p, i) {
-      dots[i].setAttribute("class", "dot" + (!allowed(p, now) ? " off" : meets(p, now) ? "" : " missed"));
+      var off = !allowed(p, now) || middle(p.changed) > now.budget;
+      dots[i].setAttribute("class", "dot" + (off ? " off" : meets(p, now) ? "" : " missed"));
       dots[i].setAttribute("cy", y(middle(fairness(p, now.feature))).toFixed(1));
     });
     by("asked").setAttribute("y1", y(now.limit)); by("asked").setAttribute("y2", y(now.limit));
@@ -109,6 +109,19 @@
       });
     });
   }
+  // The very lines of the scorecard whose figures are shown, not those of the one that was chosen.
+  function drawCard(now, p) {
+    var box = by("f-card"), own = data.points.filter(function (q) { return q.chosen; })[0];
+    box.textContent = "";
+    if (p.card === null || p.card === undefined) return;
+    if (own && p.card !== own.card && !now.strike) box.appendChild(element("b", "", "Another scorecard than the one reviewed: "));
+    data.cards[p.card].forEach(function (line, i) {
+      if (i) box.appendChild(document.createTextNode("; "));
+      box.appendChild(element("span", "", line));
+    });
+    if (now.strike) { box.appendChild(document.createTextNode("; ")); box.appendChild(element("span", "struck", now.strike)); }
+    box.appendChild(document.createTextNode("."));
+  }
   function flags(now, found) {
     var p = found.point, list = [];
     if (!found.met) list.push(["bad", "\u2715", "No candidate meets this; the star is the nearest."]);
@@ -138,9 +151,7 @@
       icon.setAttribute("aria-hidden", "true");
       item.appendChild(icon); item.appendChild(element("div", "", flag[2])); list.appendChild(item);
     });
-    document.querySelectorAll(".cardline").forEach(function (line) {
-      line.className = "cardline" + (now.line && line.dataset.line === now.line ? " struck" : "");
-    });
+    drawCard(now, p);
     if (by("f-price")) by("f-price").textContent = p.points_needed === null ? "turned off" : p.points_needed + " points";
     by("command").hidden = true;
   }

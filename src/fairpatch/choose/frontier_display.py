@@ -7,8 +7,7 @@ import numpy as np
 
 from fairpatch._arrays import Floats
 from fairpatch._extras import need
-from fairpatch.choose.choice import Choice
-from fairpatch.choose.frontier import Frontier
+from fairpatch._pictures import figure, svg
 from fairpatch.measure.metric import P_RULE, Metric
 
 STEPS = 48
@@ -41,12 +40,12 @@ class FrontierDisplay:
     @classmethod
     def from_frontier(
         cls,
-        frontier: Frontier,
+        frontier: Any,
         *,
         feature: str | None = None,
-        choice: Choice | None = None,
+        choice: Any = None,
     ) -> "FrontierDisplay":
-        """Take the figures of one sensitive feature, and the bounds on the same rows."""
+        """Take the figures of one sensitive feature of a ``Frontier``, and the bounds there."""
         records, metric = frontier.records(), frontier.asked[0]
         feature = feature or next(iter(records[0].metrics))
         values = [r.metrics[feature][metric.name] for r in records]
@@ -94,6 +93,12 @@ class FrontierDisplay:
             blind=None if self.blind is None else coarse(self.blind),
             choice=choice,
         )
+
+    def svg(self) -> str:
+        """The picture as text that stands inside a page."""
+        fig, ax = figure(6.4, 4.4)
+        self.rounded().plot(ax)
+        return svg(fig, "frontier")
 
     def plot(self, ax: Any = None) -> "FrontierDisplay":
         """Draw it. Light and dark are accuracy, so it reads in grey and for the colour-blind."""

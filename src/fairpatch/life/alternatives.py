@@ -1,0 +1,291 @@
+"""The record of alternatives: what else was tried, so that nobody need take our word for it.
+
+A regulator asks three things of a model with a disparity: how large it is, which business need it
+serves, and whether a less discriminatory alternative serves that need as well. What the need is and
+how much of it may be given up is fixed in a plan *before* anything is tried; the plan names every
+try; the record says what came of each. Nothing in it depends on the day or the machine: whoever has
+the rows gets the same file again.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from fairpatch._arrays import Bools, Floats
+from fairpatch.choose.choice import fewest
+from fairpatch.choose.group_probability import group_probabilities
+from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.target import Target
+from fairpatch.data.rows import Rows
+from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.reviewed import reviewed
+from fairpatch.floor import MIN_PEOPLE, full_tens
+from fairpatch.front import FairPatch
+from fairpatch.life.plan import Need, Plan, Try
+from fairpatch.measure.rates import correct_rate
+from fairpatch.measure.telling import group_auc
+from fairpatch.patch import Patch
+from fairpatch.report.coarse import apart, decided
+from fairpatch.report.figures import Count, Figure, Shown, Tens, figure
+from fairpatch.report.identity import patch_hash
+from fairpatch.report.stability_section import chance_of_better
+
+COMPARED = 1 / 3
+"""Of the rows, those that all tries are compared on: none of them has learned from these."""
+
+
+class Tried(Shown):
+    """What came of one try, on the comparison rows; figures by full tens of people."""
+
+    name: str
+    """As the plan has it."""
+    reached: bool
+    """Whether a patch was found at all."""
+    why_not: str | None
+    """Why none was found."""
+    verdict: str | None
+    """Of its certificate, on rows of its own."""
+    met: bool
+    """Whether it meets the target on the comparison rows."""
+    kept: bool
+    """Whether the business need is kept within its tolerance."""
+    changed: Count | None
+    """How many decisions change."""
+    fairness: dict[str, Figure]
+    """What was asked for first, by feature."""
+    accuracy: Figure | None
+    """Share of decisions that equal the outcome."""
+    need: float | None
+    """The business metric beside that of the base model: points of accuracy by full tens of people,
+    or by which share it is better, to two digits."""
+    columns: list[str]
+    """The columns that it reads."""
+    proxy: float | None
+    """How well its points predict the group, as an AUC to one digit."""
+    patch_sha256: str | None
+    """Of its patch's file."""
+
+
+class Disparity(Shown):
+    """The base model's figure that the target limits."""
+
+    feature: str
+    """The sensitive feature."""
+    metric: str
+    """What it is called."""
+    value: Figure
+    """Of the base model."""
+    limit: float
+    """What was asked."""
+
+
+class AlternativesRecord(Shown):
+    """The record."""
+
+    format: Literal["fairpatch.alternatives"] = "fairpatch.alternatives"
+    """What this is."""
+    version: Literal[1] = 1
+    """Of this format."""
+    plan: Plan
+    """What was fixed before."""
+    plan_sha256: str
+    """Of the plan's file."""
+    disparity: list[Disparity]
+    """Step 1: what the base model does."""
+    business: str
+    """Step 2: what the business needs, and how much may be given up."""
+    base: Figure
+    """The base model's accuracy on the comparison rows."""
+    tried: list[Tried]
+    """Step 3: everything that was tried, in the plan's order."""
+    chosen: str | None
+    """Which was chosen; null where none serves."""
+    why: str
+    """Why that one, or why none."""
+    stopped: str
+    """What ended the search."""
+    chance: float
+    """With 95 % confidence, one more try is better than the best of these at most this often."""
+    fewest_known: float | None
+    """The fewest changes, as a share, for any method that knows everybody's group."""
+    fewest_blind: float | None
+    """The share to be expected at best without it."""
+    people: int
+    """How many rows they were compared on, full tens."""
+    versions: dict[str, str]
+    """What it was made with."""
+
+
+def search(
+    plan: Plan,
+    make: Callable[[Target, bool], FairPatch],
+    X: Any,
+    say: Callable[[str], object] = lambda _: None,
+) -> tuple[AlternativesRecord, Patch | None]:
+    """Try what the plan says; gives the record, and the patch that was chosen.
+
+    ``make`` gives an estimator for a target, whose points keep the base model's order or not.
+    X holds the label and the sensitive features under the plan's names. ``say`` is told which try
+    is being made.
+    """
+    table = nw.from_native(X, eager_only=True)
+    order = np.random.default_rng(plan.seed).permutation(len(table))
+    cut = int(len(table) * COMPARED)
+    compared, learned = (
+        table[np.sort(part).tolist()].to_native() for part in (order[:cut], order[cut:])
+    )
+    sensitive, target = list(plan.sensitive), Target(**plan.target)
+    results: list[tuple[Try, FairPatch | None, str | None]] = []
+    for i, one in enumerate(plan.tries):
+        say(f"{i + 1} of {len(plan.tries)}: {one.name}")
+        asked = target.replace(**one.target)
+        try:
+            g = make(asked, one.keep_order)
+            g.fit(learned, plan.label, sensitive_features=sensitive)
+            results.append((one, g, None))
+        except TargetNotReachedError as error:
+            results.append((one, None, str(error)))
+    first = next((g for _, g, _ in results if g is not None), None)
+    if first is None:
+        raise TargetNotReachedError(str(results[0][2]))
+    rows = first.patched_.rows(compared, plan.label, sensitive)
+    counts = decided(rows, rows.f > 0)
+    published = reviewed(counts, target.metrics)
+    amount = _amount(compared, plan.need)
+    tried = [_tried(one, g, why, rows, target, plan.need, amount) for one, g, why in results]
+    chosen, why = _choose(tried)
+    large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
+    q = group_probabilities(rows, first.fitted_.wide_encoder)
+    known, blind = fewest(target, large, q, rows.f > 0)
+    record = AlternativesRecord(
+        plan=plan,
+        plan_sha256=plan.sha256,
+        disparity=_disparity(published, target),
+        business=_business(plan.need),
+        base=figure(published.rate(correct_rate("f"))),
+        tried=tried,
+        chosen=chosen,
+        why=why,
+        stopped=f"All {len(plan.tries)} tries of the plan were made.",
+        chance=chance_of_better(max(sum(t.reached for t in tried), 1)),
+        fewest_known=None if known is None else round(full_tens(known.changes) / known.people, 3),
+        fewest_blind=None if blind is None else round(blind, 3),
+        people=full_tens(len(rows)),
+        versions={p: version(p) for p in ("fairpatch", "numpy", "scikit-learn")},
+    )
+    patch = next((g.patch_ for one, g, _ in results if g is not None and one.name == chosen), None)
+    return record, patch
+
+
+def _amount(X: Any, need: Need) -> Floats | None:
+    if need.metric != "expected_loss":
+        return None
+    if need.amount is None:
+        raise ValueError("expected_loss needs amount: the column of what is at risk")
+    values = nw.from_native(X, eager_only=True)[need.amount].cast(nw.Float64).to_numpy()
+    return np.nan_to_num(np.asarray(values, np.float64))
+
+
+def _tried(
+    one: Try, g: FairPatch | None, why: str | None, rows: Rows, target: Target, need: Need,
+    amount: Floats | None,
+) -> Tried:  # fmt: skip
+    if g is None:
+        return Tried(
+            name=one.name, reached=False, why_not=why, verdict=None, met=False, kept=False,
+            changed=None, fairness={}, accuracy=None, need=None, columns=[], proxy=None,
+            patch_sha256=None,
+        )  # fmt: skip
+    patch, tens = g.patch_, Tens()
+    decision = patch.decide(rows.X, rows.f)
+    counts = decided(rows, decision)
+    met = all(
+        bool(r.met(np.array([r.metric.of(counts.by(f)).value or np.nan]))[0])  # type: ignore[union-attr]
+        for r in target.fairness_requirements
+        for f in counts.features
+    )
+    worse = _given_up(need, rows, decision, amount)
+    return Tried(
+        name=one.name,
+        reached=True,
+        why_not=None,
+        verdict=None if g.certificate_ is None else str(g.certificate_.verdict),
+        met=met,
+        kept=worse <= need.tolerance,
+        changed=tens.count(np.sum(decision != (rows.f > 0))),
+        fairness={f: apart(target.metrics[0], counts, f, tens) for f in counts.features},
+        accuracy=tens.share(float(np.sum(decision == (rows.y == 1))), float(len(rows))),
+        need=_by_tens(need, -worse, len(rows)),
+        columns=[column.name for column in patch.columns],
+        proxy=max(round(group_auc(patch.points(rows.X), codes), 1) for codes in rows.s.codes.T),
+        patch_sha256=patch_hash(patch),
+    )
+
+
+def _given_up(need: Need, rows: Rows, decision: Bools, amount: Floats | None) -> float:
+    """How much worse the business metric gets: points of accuracy, or a share."""
+    before, good = rows.f > 0, rows.y == 1
+    if need.metric == "accuracy":
+        return float(np.mean(before == good) - np.mean(decision == good))
+    if need.metric == "approvals":
+        return float(1 - decision.sum() / max(before.sum(), 1))
+    lost = [float(np.sum(amount[d & ~good])) if amount is not None else 0.0
+            for d in (before, decision)]  # fmt: skip
+    return lost[1] / lost[0] - 1 if lost[0] else float(lost[1] > 0)
+
+
+def _by_tens(need: Need, better: float, people: int) -> float:
+    """What may be shown of it: accuracy by full tens of people, a share to two digits."""
+    if need.metric != "accuracy":
+        return round(better, 2)
+    return round(full_tens(abs(better) * people) / people * (1 if better > 0 else -1), 3)
+
+
+def _choose(tried: list[Tried]) -> tuple[str | None, str]:
+    """By the plan's rule; tens of people, so that the record itself shows why."""
+    serve = [t for t in tried if t.reached and t.met and t.kept]
+    if not serve:
+        met = sum(t.met for t in tried)
+        return None, (
+            f"None serves: {met} of {len(tried)} tries meet the target on the comparison rows, and "
+            "none of these keeps the business need within its tolerance."
+        )
+    best = min(serve, key=lambda t: _least(t.changed))
+    others = [t for t in tried if t.reached and not (t.met and t.kept)]
+    return best.name, (
+        f"{len(serve)} of {len(tried)} tries meet the target and keep the business need; this one "
+        f"changes the fewest decisions. {len(others)} others were found and do not serve."
+    )
+
+
+def _least(people: Count | None) -> int:
+    if people is None:
+        return 0
+    return people if isinstance(people, int) else people.at_least
+
+
+def _disparity(table: Protected, target: Target) -> list[Disparity]:
+    return [
+        Disparity(
+            feature=feature,
+            metric=r.metric.words,
+            value=figure(table.metric(r.metric, feature, model="f")),  # type: ignore[arg-type]
+            limit=r.limit,
+        )
+        for r in target.fairness_requirements
+        for feature in table.counts.features
+    ]
+
+
+def _business(need: Need) -> str:
+    if need.metric == "accuracy":
+        return f"Accuracy, which may fall by at most {need.tolerance:g}."
+    if need.metric == "approvals":
+        return f"The number of approvals, which may fall by at most {need.tolerance:.0%}."
+    return (
+        f"Expected loss, the sum of {need.amount} over those approved without the good outcome, "
+        f"which may rise by at most {need.tolerance:.0%}."
+    )

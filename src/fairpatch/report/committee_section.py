@@ -1,0 +1,232 @@
+"""What a model-risk committee asks for: filled by what was measured, or by whom it must be filled.
+
+An item says what the review knows, what the owner has said (``About.record``), and who has to say
+the rest. Nothing is taken for granted: what nobody has said is open.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairpatch._arrays import Bools
+from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.direction import may_demote
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.parts import Column
+from fairpatch.patch.words import shown
+from fairpatch.report.card_section import CardSection
+from fairpatch.report.figures import Shown, Words
+from fairpatch.report.flags import Flag
+from fairpatch.report.group_section import SwapSection
+from fairpatch.report.identity import RECORD, About
+from fairpatch.report.proxy_section import Proxy
+from fairpatch.report.sentences import count_text, figure_text
+from fairpatch.report.subject import Subject
+from fairpatch.report.verdict_section import CertificateSection
+
+ENOUGH = 2 * MIN_PEOPLE
+"""People behind a sum of amounts, at least."""
+ROUND = 0.05
+"""Shares of missing values are given to a twentieth."""
+
+
+class Item(Shown):
+    """One item of the record."""
+
+    name: str
+    """What it is."""
+    measured: list[str]
+    """What this review knows of it."""
+    said: str | None
+    """What the owner has said; null where that is open."""
+    by: str
+    """Who says it."""
+    ask: str
+    """What they are asked."""
+
+
+class Soundness(Shown):
+    """One column of the card: whether it may be used, and why."""
+
+    column: str
+    """The column."""
+    points: str
+    """The fewest and the most points that it gives."""
+    proxy: float | None
+    """How well it predicts the sensitive feature, as an AUC; null where that is withheld."""
+    reason: str | None
+    """The business reason, as the owner has given it; null where that is open."""
+
+
+class Amounts(Shown):
+    """What is at risk, in the unit of the amounts, to two digits."""
+
+    approved_before: float
+    """Sum over those approved by the base model."""
+    approved_after: float
+    """Sum over those approved by the patched model."""
+    lost_before: float
+    """Of the first, that of people without the good outcome."""
+    lost_after: float
+    """Of the second, the same."""
+
+
+class Committee(Shown):
+    """The record."""
+
+    items: list[Item]
+    """Item by item."""
+    soundness: list[Soundness]
+    """Column by column of the card."""
+    amounts: Amounts | None
+    """What is at risk before and after; null where no amounts were given, or few people change."""
+    open: int
+    """How many items and columns nobody has filled."""
+
+
+def committee_section(
+    subject: Subject,
+    card: CardSection | None,
+    certificate: CertificateSection | None,
+    flags: Sequence[Flag],
+    swap: Sequence[SwapSection],
+    proxies: Sequence[Proxy],
+    words: Words,
+) -> Committee:
+    """Everything that is asked, in the order in which a committee reads."""
+    about = subject.about
+    auc = {p.what: p.auc for p in reversed(proxies)}
+    soundness = [
+        Soundness(
+            column=column.column,
+            points=_range([a.shown for a in column.attributes]),
+            proxy=auc.get(column.column),
+            reason=about.business_reasons.get(column.column),
+        )
+        for column in (card.columns if card else ())
+    ]
+    amounts = _amounts(subject)
+    measured = {
+        "legal basis": _legal(flags),
+        "customer notices": _notices(subject, swap, words),
+        "credit impact": _impact(swap, amounts, words),
+        "data quality": _data(subject, flags),
+        "base model validation": _base(certificate),
+        "monitoring plan": _monitoring(subject),
+        "out-of-time test": _out_of_time(about),
+    }
+    items = [
+        Item(name=name, measured=measured[name], said=about.record.get(name), by=by, ask=ask)
+        for name, (by, ask) in RECORD.items()
+    ]
+    nobody = sum(i.said is None for i in items) + sum(s.reason is None for s in soundness)
+    return Committee(items=items, soundness=soundness, amounts=amounts, open=nobody)
+
+
+def _range(points: Sequence[str]) -> str:
+    values = sorted(float(p) for p in points) or [0.0]
+    return f"{shown(values[0])} to {shown(values[-1])}"
+
+
+def _legal(flags: Sequence[Flag]) -> list[str]:
+    proxies = [flag.text for flag in flags if flag.name.startswith(("protected", "proxy"))]
+    return [*proxies, "The sensitive feature is used to learn and to audit, not to decide."]
+
+
+def _notices(subject: Subject, swap: Sequence[SwapSection], words: Words) -> list[str]:
+    if not may_demote(subject.patch.direction):
+        return [
+            f"Nobody becomes {words.denied} by the patch: who is {words.denied} was so by the base "
+            "model, and its own reasons stay true."
+        ]
+    down = next(s.people for s in swap if s.what == "demoted")
+    return [
+        f"{count_text(down)} become {words.denied} by the patch and need reasons that are the "
+        "patch's own: fairpatch.explain.notices gives them, beside those of the base model."
+    ]
+
+
+def _impact(swap: Sequence[SwapSection], amounts: Amounts | None, words: Words) -> list[str]:
+    by = {s.what: s for s in swap}
+    texts = [
+        f"{count_text(by['promoted'].people)} newly {words.approved}, "
+        f"{count_text(by['demoted'].people)} newly {words.denied}; "
+        f"{count_text(by['left approved'].people)} stay {words.approved}.",
+    ]
+    new, old = by["promoted"].outcome_rate, by["left approved"].outcome_rate
+    if new.middle is not None and old.middle is not None:
+        texts.append(
+            f"Share with {words.good_outcome}: {figure_text(new)} of the newly {words.approved}, "
+            f"{figure_text(old)} of those who stay {words.approved}."
+        )
+    if amounts is None:
+        texts.append("No amounts at risk were given (amount=...), or too few people change.")
+    return texts
+
+
+def _amounts(subject: Subject) -> Amounts | None:
+    """Sums of what is at risk; nothing of few people."""
+    amount, rows = subject.amount, subject.rows
+    if amount is None:
+        return None
+    before, after = rows.f > 0, subject.patch.decide(rows.X, rows.f)
+    lost = rows.y == 0
+    moved = before != after
+    if min(moved.sum(), (moved & lost).sum()) < ENOUGH:
+        return None
+    weight = 1.0 if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
+    at_risk = np.nan_to_num(amount) * weight
+
+    def total(people: Bools) -> float:
+        return float(f"{at_risk[people].sum():.2g}")
+
+    return Amounts(
+        approved_before=total(before),
+        approved_after=total(after),
+        lost_before=total(before & lost),
+        lost_after=total(after & lost),
+    )
+
+
+def _data(subject: Subject, flags: Sequence[Flag]) -> list[str]:
+    held, texts = Columns.of(subject.sample.X), []
+    for column in subject.patch.columns:
+        missing = _missing(held, column)
+        if missing > ROUND / 2:
+            texts.append(f"{column.name}: about {round(missing / ROUND) * ROUND:.0%} missing.")
+    odd = [f"{flag.text}." for flag in flags if flag.name == "impossible values"]
+    return [*(texts or ["No column of the card has more than 2.5% missing values."]), *odd]
+
+
+def _missing(held: Columns, column: Column) -> float:
+    """The share of rows without a value."""
+    if column.kind == "number":
+        return float(np.isnan(held.values(column)).mean())
+    categories, codes = held.codes(column)
+    return float(np.array([c is None or c == "" for c in categories])[codes].mean())
+
+
+def _base(certificate: CertificateSection | None) -> list[str]:
+    if certificate is None:
+        return ["Nothing was certified, so it was not checked whether the base model knows rows."]
+    if certificate.warning:
+        return [f"Warning: {certificate.warning}."]
+    return [
+        "On the certification set the base model is no more accurate than models cross-fitted on "
+        "the same columns could be: no sign that it was trained on these rows."
+    ]
+
+
+def _monitoring(subject: Subject) -> list[str]:
+    target = subject.target
+    return [
+        f"`fairpatch monitor` checks each period: {target or 'approval rates by group'}, at "
+        f"{(target.confidence if target else 0.95):.0%} confidence over all periods; the share of "
+        "changed decisions; whether scores and columns still look like those of the fit.",
+        "Rollback: the patch at strength 0 gives the base model's decisions, in every engine; a "
+        "deploy pack has it as rollback.sql.",
+    ]
+
+
+def _out_of_time(about: About) -> list[str]:
+    return [f"Reviewed on: {about.data}."] if about.data else []
