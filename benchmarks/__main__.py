@@ -15,6 +15,7 @@ from benchmarks import (
     delivery,
     monitor,
     online,
+    printed,
     refits,
     reproduction,
     scale,
@@ -36,6 +37,7 @@ EXPERIMENTS = {
     "delivery": delivery,
     "monitor": monitor,
     "online": online,
+    "printed": printed,
     "refits": refits,
     "scale": scale,
     "signing": signing,
@@ -68,6 +70,10 @@ def main(argv: list[str] | None = None) -> int:
     verbs["delivery"].add_argument("--safety-margin", type=float)
     verbs["monitor"].add_argument("--streams", type=int)
     verbs["online"].add_argument("--calls", type=int)
+    for name in ("--splits", "--steps"):
+        verbs["printed"].add_argument(name, type=int)
+    verbs["printed"].add_argument("--problems", nargs="+", choices=list(printed.PROBLEMS))
+    verbs["printed"].add_argument("--variants", nargs="+", choices=list(printed.every_variant()))
     verbs["refits"].add_argument("--refits", type=int)
     verbs["continuity"].add_argument("--retrainings", type=int)
     verbs["continuity"].add_argument("--base", choices=["logistic", "boosted"])
@@ -75,8 +81,8 @@ def main(argv: list[str] | None = None) -> int:
     verbs["curve"].add_argument("--seeds", type=int)
     verbs["scale"].add_argument("--rows", type=int)
     verbs["scale"].add_argument("--out", type=Path, help="folder of the generated tables")
-    verbs["signing"].add_argument("--seeds", type=int)
-    verbs["signing"].add_argument("--refits", type=int)
+    for name in ("--seeds", "--refits"):
+        verbs["signing"].add_argument(name, type=int)
     verbs["signing"].add_argument("--problems", nargs="+", choices=list(PROBLEMS))
     verbs["signing"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
     verbs["signing"].add_argument("--variants", nargs="+", choices=list(signing.VARIANTS))

@@ -185,6 +185,26 @@ def test_what_a_review_says_beside_its_tables_tells_nobody():
     assert found["effect"]["requirements"][0]["met"] is None
 
 
+def test_that_none_of_few_has_a_label_is_not_told():
+    """Three of a group are promoted, and none of them turned out well: their labels are theirs."""
+    random = np.random.default_rng(0)
+    s = np.repeat(["a", "b"], [900, 300])
+    frame = pd.DataFrame(
+        {"a": random.uniform(0.1, 1, 1200), "score": random.uniform(0, 0.49, 1200)}
+    )
+    frame.loc[:200, "score"] = frame.loc[900:960, "score"] = 0.9
+    frame.loc[300:360, "a"] = frame.loc[1000:1002, "a"] = -2.0
+    y = (random.random(1200) < 0.4).astype(int)
+    y[1000:1003] = 0
+    model = PatchedModel(BaseModel("score"), PATCH)
+    found = review(model, frame, y, sensitive_features={"s": s}, target=Target(p_rule=0.5),
+                   refits=0).to_dict()  # fmt: skip
+    rows = {row["group"]: row for row in found["groups"]["s"]["rows"]}
+    told = rows["b"]["outcomes"]["promoted"]
+    assert told["value"] is None
+    assert told["at_most"] is None or told["at_most"] > 0
+
+
 def test_without_small_groups_everything_is_shown():
     for seed in range(40 if MANY else 5):
         random = np.random.default_rng(seed)

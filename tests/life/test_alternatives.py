@@ -11,7 +11,9 @@ from fairpatch.cli import alternatives, config, run_folder
 from fairpatch.cli.signature import sign
 from fairpatch.datasets import Population
 from fairpatch.life import plan as plans
+from fairpatch.life.alternatives import Tried, _choose
 from fairpatch.life.plan import Need, Plan, Try, tries_for
+from fairpatch.report.figures import Figure
 
 OPTIONS = """\
 data: {data}
@@ -160,3 +162,23 @@ def test_a_run_is_no_record_and_a_loss_needs_amounts(tmp_path, record):
     loss = options.model_copy(update={"alternatives": Need(metric="expected_loss")})
     with pytest.raises(ValueError, match="expected_loss needs amount"):
         alternatives.search(loss, tmp_path / "B", quiet=True)
+
+
+def test_the_least_disparity_is_chosen_unless_changes_are_preferred():
+    def tried(name, changed, p_rule, *, kept=True):
+        figure = Figure(
+            value=None, low=None, high=None, at_least=p_rule, at_most=p_rule, reason=None,
+            groups="", between=None,
+        )  # fmt: skip
+        return Tried(
+            name=name, reached=True, why_not=None, verdict=None, met=True, kept=kept,
+            changed=changed, fairness={"s": figure}, accuracy=figure, need=0.0, columns=[],
+            proxy=0.5, patch_sha256=None,
+        )  # fmt: skip
+
+    some = [tried("few", 100, 0.82), tried("fair", 200, 0.92), tried("fairer", 300, 0.93),
+            tried("dear", 50, 0.99, kept=False)]  # fmt: skip
+    target = Target(p_rule=0.8)
+    assert _choose(some, target, Need())[0] == "fair"  # nearly the least, and fewer changes
+    assert _choose(some, target, Need(prefer="fewest_changes"))[0] == "few"
+    assert _choose(some[3:], target, Need())[0] is None

@@ -28,13 +28,11 @@ def test_the_whole_patch_in_words():
         "r = 1 + 0.8 x (0.1 +2 x (concept 1)); direction promote_only",
         "  A decision changes where r is below 0.",
         "concept 1 adds",
-        "  column         value   adds",
+        "  column         value   adds  if missing",
         "  everybody             +0.25",
-        "  age        each unit   -0.5",
-        "               missing  +0.75",
-        "  job            nurse     -3",
+        "  age        each unit   -0.5       +0.75",
+        "  job            nurse     -3        -0.1",
         "  job             cook   +1.5",
-        "  job          missing   -0.1",
     ]
 
 

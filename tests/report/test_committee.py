@@ -123,3 +123,14 @@ def test_missing_values_of_the_card_are_said():
     X.loc[::4, "years"] = np.nan
     items = {i.name: i for i in reviewed(X, y, s).summary.committee.items}
     assert items["data quality"].measured == ["years: about 25% missing."]
+
+
+def test_a_typical_case_is_named_by_its_line():
+    X, y, s = people(6_000)
+    X["country"] = np.where(np.arange(6_000) % 50 == 0, "other", "here")
+    X["sector"] = np.where(s == "f", "b", np.where(np.arange(6_000) % 2, "a", "b"))
+    g = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s)
+    found = g.review(X, y, sensitive_features=s, refits=0).summary
+    lines = {line.who for line in found.patch.card.lines}
+    assert found.cases
+    assert all(any(case.reason.startswith(line) for line in lines) for case in found.cases)

@@ -44,9 +44,7 @@ def wishes(
     for name, other, asked in _others(task, learner, frontier, preferred):
         table.append(Wish.of(name, _chosen(replace(task, target=asked), other, frontier)))
     if preferred.bound is not None:
-        table.append(
-            Wish("the fewest, with the group known", preferred.bound.change_rate)
-        )
+        table.append(Wish("the fewest, with the group known", preferred.bound.change_rate))
     return tuple(table)
 
 

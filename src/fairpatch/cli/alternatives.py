@@ -8,6 +8,7 @@ import typer
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.base_model import base_model, with_model_hash
+from fairpatch.cli.fit import estimator_of
 from fairpatch.cli.options import ConfigFile, Data, PublicKey, TrustModel
 from fairpatch.cli.people import frame_of
 from fairpatch.cli.run_folder import (
@@ -94,7 +95,8 @@ def search(options: "Config", out: Path, *, quiet: bool = False) -> tuple[str | 
     model = base_model(options)
 
     def make(target: Any, keep_order: bool) -> "FairPatch":
-        return _estimator(options, model, target, keep_order=keep_order)
+        learner = options.learner if keep_order else {**options.learner, "keep_order": None}
+        return estimator_of(options, model, target, learner)
 
     record, patch = try_all(plan, make, frame, (lambda _: None) if quiet else note)
     write_whole(out / "record.json", dumps_safely(record.model_dump(mode="json")))
@@ -130,18 +132,6 @@ def plan_of(options: "Config") -> "Plan":
         model_sha256=file_hash(options.model),
         tries=tries_for(target, options.decision),
     )
-
-
-def _estimator(options: "Config", model: Any, target: Any, *, keep_order: bool) -> "FairPatch":
-    from fairpatch.choose.learner import learner_of
-    from fairpatch.front import FairPatch
-
-    learner = options.learner if keep_order else {**options.learner, "keep_order": None}
-    return FairPatch(
-        model, target, learner=learner_of(learner), decision=options.decision,
-        exclude=options.exclude, categories=options.categories, max_rows=options.max_rows,
-        random_state=options.seed,
-    )  # fmt: skip
 
 
 def _text(path: Path) -> str:

@@ -38,6 +38,7 @@ from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
     from fairpatch.choose.not_reached import TargetNotReachedError
+    from fairpatch.choose.target import Target
     from fairpatch.cli.config import Config
     from fairpatch.front import FairPatch
     from fairpatch.patch import Patch
@@ -108,23 +109,12 @@ def fit(
 ) -> "tuple[Verdict | None, dict[str, Any]]":
     """Do it, write the folder, and say what came of it."""
     from fairpatch._progress import showing
-    from fairpatch.choose.learner import learner_of
     from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.choose.wishes import wish_table
-    from fairpatch.front import FairPatch
     from fairpatch.report.verdict_section import certificate_text
     from fairpatch.verdict import Verdict
 
-    g = FairPatch(
-        base_model(options),
-        options.asked,
-        learner=learner_of(options.learner),
-        decision=options.decision,
-        exclude=options.exclude,
-        categories=options.categories,
-        max_rows=options.max_rows,
-        random_state=options.seed,
-    )
+    g = estimator_of(options, base_model(options), options.asked, options.learner)
     table = table_of(options)  # before anything is shown: a column may be missing
     with showing(sys.stderr.isatty() and not quiet):
         try:
@@ -157,6 +147,20 @@ def fit(
         "met": True, "certificate": verdict, "change_rate": g.choice_.change_rate, "wishes": costs,
     }  # fmt: skip
     return verdict, summary
+
+
+def estimator_of(
+    options: "Config", model: Any, target: "Target", learner: dict[str, Any]
+) -> "FairPatch":
+    """What a configuration asks for, with a target and a learner."""
+    from fairpatch.choose.learner import learner_of
+    from fairpatch.front import FairPatch
+
+    return FairPatch(
+        model, target, learner=learner_of(learner), decision=options.decision,
+        exclude=options.exclude, categories=options.categories, max_rows=options.max_rows,
+        random_state=options.seed,
+    )  # fmt: skip
 
 
 def _review(g: "FairPatch", patch: "Patch", options: "Config", out: Path) -> "Review":

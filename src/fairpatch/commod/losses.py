@@ -35,11 +35,19 @@ def ratio_loss(r: Tensor, weight: Tensor) -> Tensor:
     return (r - 1) ** 2 @ weight
 
 
-def diversity_loss(W: Tensor) -> Tensor:
+def sparsity_loss(W: Tensor) -> Tensor:
+    """L_sparsity: the L1 norm of W, (M,), as a term of the loss."""
+    return W.abs().sum((1, 2))
+
+
+def diversity_loss(W: Tensor, *, squared: bool = True) -> Tensor:
     """L_diversity: sum over pairs i < j of cos^2(W_i, W_j), (M,).
 
-    (The paper prints the cosine distance over all i, j, whose least value makes concepts equal.)
+    As printed it is the cosine distance 1 - cos over all i, j: least where concepts are equal.
     """
     unit = W / W.norm(dim=-1, keepdim=True).clamp_min(1e-8)
     cosines = unit @ unit.transpose(1, 2)
+    if not squared:
+        distance: Tensor = (1 - cosines).sum((1, 2))
+        return distance
     return torch.triu(cosines**2, diagonal=1).sum((1, 2))

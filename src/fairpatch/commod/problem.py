@@ -1,7 +1,7 @@
 """What training is given and what it gives: arrays, a grid of models, settings, ratios."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from itertools import product
 from typing import Any, Literal, get_args
 
@@ -34,18 +34,18 @@ class Problem:
     seed: int = 0
     """Order of the minibatches, shared by all models of the stack."""
 
-    @property
-    def s_weight(self) -> Floats:
+    def s_weight(self, *, by_root: bool = True) -> Floats:
         """Weights of the rows in L_S, (features, rows); 0 where S is missing.
 
         A group counts by the square root of its share: the P-Rule compares groups whatever their
-        size, and a group of 4 % would hardly be heard by its share.
+        size, and a group of 4 % would hardly be heard by its share. As printed, it counts by that.
         """
         weights = np.zeros(self.s.T.shape)
         for weight, s in zip(weights, self.s.T, strict=True):
             known = s >= 0
             share = np.bincount(s[known], self.weight[known]) / self.weight[known].sum()
-            weight[known] = self.weight[known] / np.sqrt(np.maximum(share[s[known]], 1e-12))
+            root = np.sqrt(np.maximum(share[s[known]], 1e-12)) if by_root else 1.0
+            weight[known] = self.weight[known] / root
         return weights
 
     @property
@@ -86,6 +86,57 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Departures:
+    """Where training departs from the paper's, each for a reason.
+
+    docs/paper.md says what each is worth.
+
+    Parameters
+    ----------
+    start_at_one : bool
+        r starts at 1, the patch that changes nothing; as printed it starts at random.
+    unit_variance : bool
+        Concepts have variance 1: a small W with a large v would cheat the L1 penalty.
+    exact_zeros : bool
+        L1 as a proximal step, which ends in exact zeros; as printed it is a term of the loss.
+    squared_cosine : bool
+        Diversity as cos^2 over pairs; the cosine distance, as printed, is least for equal concepts.
+    fair_by_gain : bool
+        lambda_fair in units of what an adversary can gain on f, so that one grid serves all data.
+    falling_rate : bool
+        r's learning rate falls to 0 along a cosine; as printed it is constant.
+    groups_by_root : bool
+        A group counts in L_S by the root of its share; as printed by its share.
+    score_by_its_size : bool
+        h sees g on its own scale: shrinking all scores would hide S and change no decision.
+    concepts_late : bool
+        Sparsity and diversity count after ``concepts_from`` of the steps.
+    both_at_once : bool
+        One backward pass serves both players; as printed h is updated first, on the g before.
+    """
+
+    start_at_one: bool = True
+    unit_variance: bool = True
+    exact_zeros: bool = True
+    squared_cosine: bool = True
+    fair_by_gain: bool = True
+    falling_rate: bool = True
+    groups_by_root: bool = True
+    score_by_its_size: bool = True
+    concepts_late: bool = True
+    both_at_once: bool = True
+
+    @classmethod
+    def none(cls, **but: bool) -> "Departures":
+        """The paper as printed, but for some.
+
+        >>> Departures.none(start_at_one=True).unit_variance
+        False
+        """
+        return cls(**{**dict.fromkeys((f.name for f in fields(cls)), False), **but})
+
+
+@dataclass(frozen=True)
 class Training:
     """How the models of a stack are trained. The defaults serve all ten data sets.
 
@@ -109,6 +160,10 @@ class Training:
         The adversary learns faster than the ratio, and its rate stays: it has to keep up.
     hidden : int
         Hidden units of the adversary.
+    diversity : float
+        What diversity counts beside sparsity, within ``lambda_concepts``.
+    departures : Departures
+        Where it departs from the paper; ``Training.as_printed()`` does nowhere.
     callbacks : sequence of callables
         Each is called with a ``Step`` after every minibatch.
     """
@@ -122,17 +177,31 @@ class Training:
     rate: float = 1e-2
     adversary_rate: float = 2e-2
     hidden: int = 16
+    diversity: float = 1.0
+    departures: Departures = Departures()
     callbacks: Sequence["Callback"] = ()
 
     def __post_init__(self) -> None:
         for name in ("n_concepts", "n_steps", "batch_size", "hidden"):
             check.whole(name, getattr(self, name), 1)
         check.one_of("ratio_loss", self.ratio_loss, get_args(RatioLoss))
+        check.number("diversity", self.diversity, 0)
+        check.a("departures", self.departures, Departures, "Departures.none()")
+
+    @classmethod
+    def as_printed(cls, **options: Any) -> "Training":
+        """Algorithm 1 with the printed losses and raw lambdas; other settings as given.
+
+        >>> Training.as_printed(n_concepts=2).departures == Departures.none()
+        True
+        """
+        return cls(**{"departures": Departures.none(), "adversary_rate": cls.rate, **options})
 
     @property
     def settings(self) -> dict[str, Any]:
         """What a patch's provenance says of it."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "callbacks"}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "callbacks"}
+        return {**plain, "departures": asdict(self.departures)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,13 +23,20 @@ class Ratio(NamedTuple):
     a: Tensor  # (M, 1)
 
 
-def start(seeds: Sequence[int], n_concepts: int, n_columns: int) -> Ratio:
-    """Ratios of 1 everywhere: random directions without weight, by each model's own seed."""
-    directions = []
+def start(seeds: Sequence[int], n_concepts: int, n_columns: int, *, at_one: bool = True) -> Ratio:
+    """Ratios of 1 everywhere: random directions without weight, by each model's own seed.
+
+    Not ``at_one``, a linear network as it is usually started: random weights, r around 0.
+    """
+    directions, weights = [], []
     for seed in seeds:
         random = torch.Generator().manual_seed(seed)
         directions.append(torch.randn(n_concepts, n_columns, generator=random, dtype=torch.float64))
+        weights.append(torch.randn(n_concepts, generator=random, dtype=torch.float64))
     W = torch.stack(directions) / n_columns**0.5
+    if not at_one:
+        v = torch.stack(weights) / n_concepts**0.5
+        return Ratio(W, v, torch.full_like(v[:, :1], -1.0))
     return Ratio(W, torch.zeros_like(W[..., 0]), torch.zeros_like(W[:, :1, 0]))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fairpatch._arrays import Floats
 from fairpatch.commod import adversary as h
 from fairpatch.commod import losses
 from fairpatch.commod import ratio as r
@@ -46,17 +47,18 @@ def _train(problem: Problem, grid: Grid, training: Training) -> Ratios:
         torch.tensor(values, dtype=torch.float64)
         for values in (grid.fair, grid.ratio, grid.concepts)
     )
-    given_y = problem.fairness == "equalized_odds"
+    given_y, ours = problem.fairness == "equalized_odds", training.departures
     outputs = [k - 1 for k in problem.n_values] if any(grid.fair) else []
+    s_weight = problem.s_weight(by_root=ours.groups_by_root)
     gains = [
-        gain(problem.f_logit, s, w, problem.y if given_y else None)
-        for s, w in zip(problem.s.T, problem.s_weight, strict=True)
+        gain(problem.f_logit, s, w, problem.y if given_y else None) if ours.fair_by_gain else 1.0
+        for s, w in zip(problem.s.T, s_weight, strict=True)
     ]
 
     covariance = _covariance(problem)
-    ratio = r.unit_variance(
-        r.start(grid.seeds, training.n_concepts, problem.Z.shape[1]), covariance
-    )
+    ratio = r.start(grid.seeds, training.n_concepts, problem.Z.shape[1], at_one=ours.start_at_one)
+    if ours.unit_variance:
+        ratio = r.unit_variance(ratio, covariance)
     ratio = r.Ratio(*(p.requires_grad_() for p in ratio))
     adversary = h.start(grid.seeds, 1 + given_y, training.hidden, sum(outputs))
     adversary = h.Adversary(*(p.requires_grad_() for p in adversary))
@@ -64,45 +66,64 @@ def _train(problem: Problem, grid: Grid, training: Training) -> Ratios:
     descend_adversary = Adam([p.detach() for p in adversary], training.adversary_rate)
 
     total = training.warm_up + training.n_steps
-    for step, batch in enumerate(_batches(problem, training, total)):
+    for step, batch in enumerate(_batches(problem, training, s_weight, total)):
         done = (step - training.warm_up) / training.n_steps
-        gated = concepts * (done >= training.concepts_from)
+        late = ours.concepts_late and done < training.concepts_from
+        gated = concepts * (not late)
         ratios = _directed(r.forward(ratio, batch.Z), batch.f_logit, problem.direction)
         g_logit = ratios * batch.f_logit
         terms = {
             "label": losses.label_loss(g_logit + problem.offset, batch.y, batch.weight),
             "ratio": lambda_ratio * losses.ratio_loss(ratios, batch.ratio_weight),
-            "diversity": gated * losses.diversity_loss(ratio.W),
+            "diversity": gated
+            * training.diversity
+            * losses.diversity_loss(ratio.W, squared=ours.squared_cosine),
         }
+        if not ours.exact_zeros:
+            terms["sparsity"] = gated * losses.sparsity_loss(ratio.W)
         if outputs:
             # One backward pass serves both players: h descends L_S, r ascends it.
             # h sees g on its own scale: shrinking all scores would hide S and change nothing.
             size = g_logit.detach().square().mean(1, keepdim=True).sqrt().clamp_min(1e-6)
-            seen = _reverse(g_logit / size, fair[:, None])
-            guess = h.forward(adversary, seen, batch.y if given_y else None)
-            terms["adversary"] = torch.stack(
-                [
-                    losses.adversary_loss(logits, s, w) / unit
-                    for logits, s, w, unit in zip(
-                        torch.split(guess, outputs, -1), batch.s, batch.s_weight, gains, strict=True
-                    )
-                ]
-            ).sum(0)
+            scaled = g_logit / size if ours.score_by_its_size else g_logit
+            given = batch.y if given_y else None
+            if not ours.both_at_once:  # as printed: h first, on the g of r as it is
+                guess = h.forward(adversary, scaled.detach(), given)
+                guessed = _adversary_loss(guess, outputs, batch, gains).sum()
+                descend_adversary.step(torch.autograd.grad(guessed, [*adversary]))
+            guess = h.forward(adversary, _reverse(scaled, fair[:, None]), given)
+            terms["adversary"] = _adversary_loss(guess, outputs, batch, gains)
         whole = torch.stack(list(terms.values())).sum()
         players = [*ratio, *adversary] if outputs else [*ratio]
         gradients = torch.autograd.grad(whole, players)
-        if outputs:
+        if outputs and ours.both_at_once:
             descend_adversary.step(gradients[len(ratio) :])
         if step >= training.warm_up:
-            descend_ratio.rate = training.rate * (1 + math.cos(math.pi * done)) / 2
+            if ours.falling_rate:
+                descend_ratio.rate = training.rate * (1 + math.cos(math.pi * done)) / 2
             descend_ratio.step(gradients[: len(ratio)])
-            descend_ratio.shrink(0, gated[:, None, None])
-            if step % RESCALE_EVERY == 0:
+            if ours.exact_zeros:
+                descend_ratio.shrink(0, gated[:, None, None])
+            if ours.unit_variance and step % RESCALE_EVERY == 0:
                 _rescale(ratio, covariance)
         for callback in training.callbacks:
             callback(Step(step + 1, total, {k: v.detach() for k, v in terms.items()}))
     _rescale(ratio, covariance)
     return Ratios(*(p.detach().numpy() for p in ratio))
+
+
+def _adversary_loss(
+    guess: Tensor, outputs: list[int], batch: "_Batch", gains: list[float]
+) -> Tensor:
+    """L_S of all sensitive features, each in its unit."""
+    return torch.stack(
+        [
+            losses.adversary_loss(logits, s, w) / unit
+            for logits, s, w, unit in zip(
+                torch.split(guess, outputs, -1), batch.s, batch.s_weight, gains, strict=True
+            )
+        ]
+    ).sum(0)
 
 
 class _Reverse(torch.autograd.Function):
@@ -156,12 +177,12 @@ class _Batch:
     s_weight: list[Tensor]
 
 
-def _batches(problem: Problem, training: Training, n: int) -> Iterator[_Batch]:
+def _batches(problem: Problem, training: Training, s_weights: Floats, n: int) -> Iterator[_Batch]:
     """n minibatches, from one shuffle of the rows after another; weights sum to 1 in each."""
     Z, f_logit, y, s, s_weight, weight, ratio_weight = (
         torch.from_numpy(np.ascontiguousarray(a))
         for a in (
-            problem.Z, problem.f_logit, problem.y, problem.s.T, problem.s_weight,
+            problem.Z, problem.f_logit, problem.y, problem.s.T, s_weights,
             problem.weight, problem.weight * problem.ratio_weight,
         )
     )  # fmt: skip

@@ -288,6 +288,14 @@ def _program(
                 program.stated += [secrets[-1]] if mask.all() else []
             elif too_few(int(people[marked].sum())):
                 secrets.append(Secret(marked, 1, MIN_PEOPLE - 1))
+        for rate in () if small else rates:
+            # that none of few has a label, or each of them, is known of everybody who is there
+            if not too_few(int(people[spread(block, members, rate.among)].sum())):
+                continue
+            for mask in (rate.hits & rate.among, rate.among & ~rate.hits):
+                marked = spread(block, members, mask)
+                if marked.any() and not people[marked].any():
+                    secrets.append(Secret(marked, 0, 1))
 
     everyone = [np.ones(len(block.groups), bool) for block in blocks]
     for table in shown:

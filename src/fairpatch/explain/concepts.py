@@ -12,6 +12,9 @@ from fairpatch.patch.lines import lines_of
 from fairpatch.patch.parts import CategoricalWeight, Concept, RangesWeight
 from fairpatch.patch.terms import activation, by_column
 
+MOST = 4
+"""Columns that are printed of a concept."""
+
 
 @dataclass(frozen=True)
 class Ingredient:
@@ -35,6 +38,16 @@ class ConceptView:
     ingredients: tuple[Ingredient, ...]
     share_of_changes: float
     """Of the changed people, for how many this concept pushes hardest."""
+
+    def __str__(self) -> str:
+        parts = ", ".join(
+            f"{i.column} ({i.effect:.2f}, {i.towards_change})" for i in self.ingredients[:MOST]
+        )
+        more = len(self.ingredients) - MOST
+        return (
+            f"{self.name}: {self.plain_name}; pushes {self.share_of_changes:.0%} of the changes "
+            f"hardest. Moves r by: {parts}{f' and {more} more' if more > 0 else ''}"
+        )
 
 
 def concepts(

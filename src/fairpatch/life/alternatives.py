@@ -24,7 +24,7 @@ from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import reviewed
 from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.front import FairPatch
-from fairpatch.life.plan import Need, Plan, Try
+from fairpatch.life.plan import NEARLY, Need, Plan, Try
 from fairpatch.measure.rates import correct_rate
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import Patch
@@ -156,7 +156,7 @@ def search(
     published = reviewed(counts, target.metrics)
     amount = _amount(compared, plan.need)
     tried = [_tried(one, g, why, rows, target, plan.need, amount) for one, g, why in results]
-    chosen, why = _choose(tried)
+    chosen, why = _choose(tried, target, plan.need)
     large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
     q = group_probabilities(rows, first.fitted_.wide_encoder)
     known, blind = fewest(target, large, q, rows.f > 0)
@@ -244,7 +244,7 @@ def _by_tens(need: Need, better: float, people: int) -> float:
     return round(full_tens(abs(better) * people) / people * (1 if better > 0 else -1), 3)
 
 
-def _choose(tried: list[Tried]) -> tuple[str | None, str]:
+def _choose(tried: list[Tried], target: Target, need: Need) -> tuple[str | None, str]:
     """By the plan's rule; tens of people, so that the record itself shows why."""
     serve = [t for t in tried if t.reached and t.met and t.kept]
     if not serve:
@@ -253,12 +253,23 @@ def _choose(tried: list[Tried]) -> tuple[str | None, str]:
             f"None serves: {met} of {len(tried)} tries meet the target on the comparison rows, and "
             "none of these keeps the business need within its tolerance."
         )
-    best = min(serve, key=lambda t: _least(t.changed))
+    near, words = serve, "changes the fewest decisions"
+    if need.prefer == "least_disparity":
+        reached = [_worst(t, target) for t in serve]
+        near = [t for t, v in zip(serve, reached, strict=True) if v >= max(reached) - NEARLY]
+        words = "leaves the least disparity, or nearly, and of those changes the fewest decisions"
+    best = min(near, key=lambda t: _least(t.changed))
     others = [t for t in tried if t.reached and not (t.met and t.kept)]
     return best.name, (
         f"{len(serve)} of {len(tried)} tries meet the target and keep the business need; this one "
-        f"changes the fewest decisions. {len(others)} others were found and do not serve."
+        f"{words}. {len(others)} others were found and do not serve."
     )
+
+
+def _worst(tried: Tried, target: Target) -> float:
+    """What was asked for first, of the feature that is worst off; more is fairer."""
+    sign = 1 if target.metrics[0].at_least else -1
+    return min(sign * (figure.middle or 0.0) for figure in tried.fairness.values())
 
 
 def _least(people: Count | None) -> int:

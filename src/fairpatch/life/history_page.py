@@ -111,7 +111,7 @@ def _earlier(each: dict[str, Watch], now: Watch) -> list[dict[str, str]]:
         names = sorted(p.period for p in watched.periods)
         failed = [p for p in watched.guarantees if p.verdict is Verdict.REFUTED]
         text = (
-            "; ".join(f"{p.name} was {p}" for p in failed)
+            "; ".join(f"{p.name} was shown not to hold, known since {p.refuted_in}" for p in failed)
             or f"no guarantee failed ({watched.verdict})"
         )
         lines.append({"patch": patch, "from": names[0], "until": names[-1], "text": text})
@@ -261,8 +261,10 @@ def _next(now: Watch, entries: Sequence[Entry]) -> str:
         )
     if now.latest.findings:
         return "Find out whether the base model or the people have changed, before the next period."
+    behind = [p for p in now.guarantees if p.periods and max(p.periods) < now.last.period]
+    waits = "".join(f" {p.name} waits for labels since {max(p.periods)}." for p in behind)
     if now.verdict is Verdict.CERTIFIED:
-        return f"Nothing needs to be done. Look again after the next period.{last}"
+        return f"Nothing needs to be done. Look again after the next period.{waits}{last}"
     return f"Go on counting: more periods will decide.{last}"
 
 

@@ -14,6 +14,8 @@ from fairpatch.patch.parts import Part
 STRICTER = (0.05, 0.1)
 """How much further than the target some tries go."""
 FEW_COLUMNS = (1, 2, 3)
+NEARLY = 0.02
+"""A disparity that differs by less is the same."""
 PROXY = (0.8, 0.7)
 
 
@@ -28,11 +30,14 @@ class Need(Part):
     tolerance : by how much it may get worse: points of accuracy; for the others, a share of what
         the base model has.
     amount : column of what is at risk with each person, for expected_loss.
+    prefer : which alternative is chosen of those that keep the need and meet the target: the least
+        disparity, which is what the law asks for, or the fewest changed decisions.
     """
 
     metric: Literal["accuracy", "approvals", "expected_loss"] = "accuracy"
     tolerance: float = Field(default=0.02, ge=0.0)
     amount: str | None = None
+    prefer: Literal["least_disparity", "fewest_changes"] = "least_disparity"
 
 
 class Try(Part):
@@ -64,11 +69,19 @@ class Plan(Part):
     model_sha256: str | None = None
     """Of the base model's file, where it is one."""
     tries: tuple[Try, ...]
-    rule: str = (
-        "Of the tries that meet the target on the comparison rows and keep the business need "
-        "within its tolerance: the one with the fewest changed decisions; of equals, the first."
-    )
-    """How the choice is made."""
+
+    @property
+    def rule(self) -> str:
+        """How the choice is made."""
+        best = {
+            "least_disparity": "the one with the least disparity; of those that nearly have it "
+            f"(within {NEARLY:g}), the one with the fewest changed decisions",
+            "fewest_changes": "the one with the fewest changed decisions; of equals, the first",
+        }[self.need.prefer]
+        return (
+            "Of the tries that meet the target on the comparison rows and keep the business need "
+            f"within its tolerance: {best}."
+        )
 
     @property
     def sha256(self) -> str:

@@ -185,6 +185,10 @@ def shown(points: float) -> str:
     return f"{points:+g}" if points else "0"
 
 
+def _if_missing(weight: float) -> str:
+    return f"{weight:+.3g}" if weight else ""
+
+
 def _formula(patch: Readable) -> list[Table]:
     terms = "".join(f" {c.weight:+.3g} x ({c.name})" for c in patch.concepts)
     tables = [
@@ -196,15 +200,18 @@ def _formula(patch: Readable) -> list[Table]:
         )
     ]
     for concept in patch.concepts:
-        rows = [["everybody", "", f"{concept.intercept:+.3g}"]]
-        for number in concept.numbers:
-            rows.append([number.column, "each unit", f"{number.coefficient:+.3g}"])
-            if number.missing:
-                rows.append(["", "missing", f"{number.missing:+.3g}"])
+        rows = [["everybody", "", f"{concept.intercept:+.3g}", ""]]
+        rows += [
+            [number.column, "each unit", f"{number.coefficient:+.3g}", _if_missing(number.missing)]
+            for number in concept.numbers
+        ]
         for category in concept.categories:
-            categories = sorted(category.categories, key=lambda e: e.weight)
-            rows += [[category.column, str(e.category), f"{e.weight:+.3g}"] for e in categories]
-            if category.missing:
-                rows.append([category.column, "missing", f"{category.missing:+.3g}"])
-        tables.append(Table(f"{concept.name} adds", ["column", "value", "adds"], rows))
+            listed = sorted(category.categories, key=lambda e: e.weight)
+            rows += [
+                [category.column, str(e.category), f"{e.weight:+.3g}",
+                 _if_missing(category.missing) if e is listed[0] else ""]
+                for e in listed
+            ]  # fmt: skip
+        header = ["column", "value", "adds", "if missing"]
+        tables.append(Table(f"{concept.name} adds", header, rows))
     return tables

@@ -82,8 +82,8 @@ def _case(
             continue
         category, many = Counter(map(str, values)).most_common(1)[0]
         if many >= max(2 * MIN_PEOPLE, len(here) // 2):
-            name = column.category_words.get(category, category)
-            shown.append(CaseColumn(column=called, value=f"{name} (most of them)"))
+            value = column.category_words.get(category, category)
+            shown.append(CaseColumn(column=called, value=f"{value} (most of them)"))
     good = float(np.sum(rows.y[here] == 1))
     return Case(
         reason=name,

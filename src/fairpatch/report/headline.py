@@ -210,6 +210,6 @@ def _light(effect: Effect, certificate: CertificateSection | None) -> Light:
 def _limit(figure: Figure, *, at_least: bool) -> str:
     """The side of the interval that the test looks at."""
     if figure.low is None or figure.high is None:
-        return ""
+        return " (its limit is withheld to protect small counts)"
     side, end = ("at least", figure.low) if at_least else ("at most", figure.high)
     return f", {side} {end:.3f}"

@@ -83,8 +83,13 @@ def _figure(figure: Figure | None, digits: int = 3) -> str:
     if figure.value is not None:
         return f"{figure.value:.{digits if figure.low is not None else min(digits, 2)}f}"
     if figure.at_least is not None and figure.informative:
-        return between_text(f"{figure.at_least + 0.0:.2f}", f"{figure.at_most:.2f}")
+        return between_text(_plain(figure.at_least), _plain(figure.at_most))
     return "withheld" if figure.withheld else "undefined"
+
+
+def _plain(value: float | None) -> str:
+    """Two digits, and no minus before a zero."""
+    return f"{round(value or 0.0, 2) + 0.0:.2f}"
 
 
 def _interval(figure: Figure | None, digits: int = 3) -> str:
@@ -115,7 +120,7 @@ def _between(line: DialLine, step: int) -> str:
     low, high = line.at_least[step], line.at_most[step]
     if low is None or high is None:
         return "undefined"
-    return between_text(f"{low:.2f}", f"{high:.2f}")
+    return between_text(_plain(low), _plain(high))
 
 
 def _middle(ends: tuple[float, float]) -> float:

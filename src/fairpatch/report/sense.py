@@ -58,6 +58,7 @@ def sense_flags(
         *_many(effect),
         *_idle(card),
         *_impossible(subject),
+        *_unnamed(words),
     ]
 
 
@@ -275,6 +276,17 @@ def _idle(card: CardSection | None) -> Iterator[Flag]:
             level="look",
             text=f"{idle[0]}{others}: nobody here would be decided otherwise without it",
             todo="Remove it: a shorter scorecard is easier to defend.",
+        )
+
+
+def _unnamed(words: Words) -> Iterator[Flag]:
+    """A page that says y = 1 and decision 1 leaves it to the reader what these are."""
+    if words.good_outcome.startswith("y = ") or words.favoured.startswith("decision "):
+        yield Flag(
+            name="unnamed decision",
+            level="note",
+            text=f"Nobody has said what {words.favoured} and {words.good_outcome} stand for",
+            todo="Name them before anybody signs: Decision(approved=..., positive_words=...).",
         )
 
 
