@@ -162,6 +162,10 @@ def test_a_run_is_no_record_and_a_loss_needs_amounts(tmp_path, record):
     loss = options.model_copy(update={"alternatives": Need(metric="expected_loss")})
     with pytest.raises(ValueError, match="expected_loss needs amount"):
         alternatives.search(loss, tmp_path / "B", quiet=True)
+    ignored = Need(metric="expected_loss", amount="id")
+    loss = options.model_copy(update={"alternatives": ignored})
+    with pytest.raises(ValueError, match="A column that is ignored is not read"):
+        alternatives.search(loss, tmp_path / "B", quiet=True)
 
 
 def test_the_least_disparity_is_chosen_unless_changes_are_preferred():

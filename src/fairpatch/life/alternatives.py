@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch._hints import did_you_mean
 from fairpatch.choose.choice import fewest
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.not_reached import TargetNotReachedError
@@ -138,6 +139,7 @@ def search(
         table[np.sort(part).tolist()].to_native() for part in (order[:cut], order[cut:])
     )
     sensitive, target = list(plan.sensitive), Target(**plan.target)
+    amount = _amount(compared, plan.need)  # before the long work: its column may be missing
     results: list[tuple[Try, FairPatch | None, str | None]] = []
     for i, one in enumerate(plan.tries):
         say(f"{i + 1} of {len(plan.tries)}: {one.name}")
@@ -154,7 +156,6 @@ def search(
     rows = first.patched_.rows(compared, plan.label, sensitive)
     counts = decided(rows, rows.f > 0)
     published = reviewed(counts, target.metrics)
-    amount = _amount(compared, plan.need)
     tried = [_tried(one, g, why, rows, target, plan.need, amount) for one, g, why in results]
     chosen, why = _choose(tried, target, plan.need)
     large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
@@ -185,7 +186,14 @@ def _amount(X: Any, need: Need) -> Floats | None:
         return None
     if need.amount is None:
         raise ValueError("expected_loss needs amount: the column of what is at risk")
-    values = nw.from_native(X, eager_only=True)[need.amount].cast(nw.Float64).to_numpy()
+    table = nw.from_native(X, eager_only=True)
+    if need.amount not in table.columns:
+        raise ValueError(
+            f"amount names {need.amount!r}, which is not among the columns"
+            f"{did_you_mean(need.amount, table.columns)}. A column that is ignored is not read: "
+            "exclude keeps it from the patch and leaves it there"
+        )
+    values = table[need.amount].cast(nw.Float64).to_numpy()
     return np.nan_to_num(np.asarray(values, np.float64))
 
 
