@@ -80,7 +80,7 @@ def flags_of(
         *_stability(stability, effect),
         *_lines(columns, proxies, (*PROTECTED, *protected)),
         *_binding(effect, groups),
-        *_accuracy(groups, accuracy_drop, words),
+        *(_accuracy(groups, accuracy_drop, words) if effect.change.changed != 0 else ()),
         *_turned(effect),
         *_scores(inversions),
         *_model(comparison, certificate),
@@ -160,12 +160,13 @@ def _apart(one: Figure, other: Figure) -> bool:
 
 
 def _stability(stability: StabilitySection | None, effect: Effect) -> Iterator[Flag]:
+    if stability is None and effect.change.changed == 0:
+        return  # nobody changes
     if stability is None:
         yield Flag(
             name="stability",
             level="look",
-            text="Whether the same people would change after a refit was not measured"
-            + (": the fit is not at hand" if effect.change.changed != 0 else ""),
+            text="Whether the same people would change after a refit was not measured",
             todo="Review it where it was fitted, with refits.",
         )
         return
