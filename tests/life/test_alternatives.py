@@ -4,15 +4,19 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from fairpatch import Decision, Target
+from fairpatch import BaseModel, Decision, Target
 from fairpatch.cli import alternatives, config, run_folder
 from fairpatch.cli.signature import sign
+from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.life import plan as plans
 from fairpatch.life.alternatives import Tried, _choose
 from fairpatch.life.plan import Need, Plan, Try, tries_for
+from fairpatch.report.alternatives import keeps
 from fairpatch.report.figures import Figure
 
 OPTIONS = """\
@@ -186,3 +190,12 @@ def test_the_least_disparity_is_chosen_unless_changes_are_preferred():
     assert _choose(some, target, Need())[0] == "fair"  # nearly the least, and fewer changes
     assert _choose(some, target, Need(prefer="fewest_changes"))[0] == "few"
     assert _choose(some[3:], target, Need())[0] is None
+
+
+def test_a_gap_of_nothing_meets_every_limit():
+    approved = np.arange(200) % 2 == 0
+    X = pd.DataFrame({"score": np.where(approved, 0.9, 0.1)})
+    rows = Rows.of(X, np.arange(200) % 4 // 2, {"s": np.repeat([0, 1], 100)})
+    rows = rows.scored(BaseModel("score"))
+    met, missed = keeps(rows, approved, Target(demographic_parity_difference=0.0))
+    assert (met, missed) == (True, 0.0)

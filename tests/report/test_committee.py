@@ -134,3 +134,17 @@ def test_a_typical_case_is_named_by_its_line():
     lines = {line.who for line in found.patch.card.lines}
     assert found.cases
     assert all(any(case.reason.startswith(line) for line in lines) for case in found.cases)
+
+
+def test_a_column_with_a_name_for_people_is_the_same_column():
+    X, y, s = people()
+    named = card().model_copy(
+        update={"columns": (Column(name="years", kind="number", words="years with us"),)}
+    )
+    about = About(business_reasons={"years": "time with the bank"})
+    (found,) = reviewed(X, y, s, named, about=about).summary.committee.soundness
+    (plain,) = reviewed(X, y, s, about=about).summary.committee.soundness
+    assert found.column == "years with us"
+    assert (found.proxy, found.reason) == (plain.proxy, plain.reason)
+    assert found.proxy is not None
+    assert found.reason == "time with the bank"

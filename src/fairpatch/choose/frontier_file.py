@@ -77,7 +77,7 @@ def _coarse(frontier: Frontier, records: Sequence[Record]) -> Iterator[SavedReco
             name: dict.fromkeys((metric.name for metric in frontier.asked), None)
             for name in frontier.counts.features
         }
-        for name, dial in zip(tens.large, () if weighted else dials, strict=not weighted):
+        for name, dial in [] if weighted else zip(tens.large, dials, strict=True):
             state = dial.only(k)
             for metric in frontier.asked:
                 if not np.isnan(metric.along(state)[0]):

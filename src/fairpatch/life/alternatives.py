@@ -29,9 +29,11 @@ from fairpatch.life.plan import NEARLY, Need, Plan, Try
 from fairpatch.measure.rates import correct_rate
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import Patch
+from fairpatch.report.alternatives import keeps
 from fairpatch.report.coarse import apart, decided
 from fairpatch.report.figures import Count, Figure, Shown, Tens, figure
 from fairpatch.report.identity import patch_hash
+from fairpatch.report.sentences import least
 from fairpatch.report.stability_section import chance_of_better
 
 COMPARED = 1 / 3
@@ -210,11 +212,7 @@ def _tried(
     patch, tens = g.patch_, Tens()
     decision = patch.decide(rows.X, rows.f)
     counts = decided(rows, decision)
-    met = all(
-        bool(r.met(np.array([r.metric.of(counts.by(f)).value or np.nan]))[0])  # type: ignore[union-attr]
-        for r in target.fairness_requirements
-        for f in counts.features
-    )
+    met, _ = keeps(rows, decision, target)
     worse = _given_up(need, rows, decision, amount)
     return Tried(
         name=one.name,
@@ -266,7 +264,7 @@ def _choose(tried: list[Tried], target: Target, need: Need) -> tuple[str | None,
         reached = [_worst(t, target) for t in serve]
         near = [t for t, v in zip(serve, reached, strict=True) if v >= max(reached) - NEARLY]
         words = "leaves the least disparity, or nearly, and of those changes the fewest decisions"
-    best = min(near, key=lambda t: _least(t.changed))
+    best = min(near, key=lambda t: 0 if t.changed is None else least(t.changed))
     others = [t for t in tried if t.reached and not (t.met and t.kept)]
     return best.name, (
         f"{len(serve)} of {len(tried)} tries meet the target and keep the business need; this one "
@@ -278,12 +276,6 @@ def _worst(tried: Tried, target: Target) -> float:
     """What was asked for first, of the feature that is worst off; more is fairer."""
     sign = 1 if target.metrics[0].at_least else -1
     return min(sign * (figure.middle or 0.0) for figure in tried.fairness.values())
-
-
-def _least(people: Count | None) -> int:
-    if people is None:
-        return 0
-    return people if isinstance(people, int) else people.at_least
 
 
 def _disparity(table: Protected, target: Target) -> list[Disparity]:

@@ -6,10 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Floats
+from fairpatch._arrays import Bools, Floats
 from fairpatch.measure.values import Value
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.parts import CategoricalWeight, Column, Concept, NumberWeight, RangesWeight
+from fairpatch.patch.parts import (
+    CategoricalWeight,
+    Column,
+    Concept,
+    NumberWeight,
+    Range,
+    RangesWeight,
+)
 
 LARGEST = 1e100
 """What is farther from zero than this is no number of a person: it is taken for missing, as NaN and
@@ -63,13 +70,17 @@ def number_term(part: NumberWeight, values: Floats) -> Floats:
 def ranges_term(part: RangesWeight, values: Floats) -> Floats:
     """What a number adds to a concept by the range that it lies in, row by row."""
     total = np.zeros(len(values))
-    with np.errstate(invalid="ignore"):  # a comparison with NaN is no accident
-        for r in part.ranges:
-            inside = np.ones(len(values), bool) if r.at_least is None else values >= r.at_least
-            if r.below is not None:
-                inside &= values < r.below
-            total += r.weight * inside
+    for r in part.ranges:
+        total += r.weight * inside(r, values)
+    with np.errstate(invalid="ignore"):
         return np.where(np.abs(values) <= LARGEST, total, part.missing)
+
+
+def inside(r: Range, values: Floats) -> Bools:
+    """Which values lie in a range; a gap lies in none that has an end."""
+    with np.errstate(invalid="ignore"):  # a comparison with NaN is no accident
+        here = np.ones(len(values), bool) if r.at_least is None else values >= r.at_least
+        return np.asarray(here if r.below is None else here & (values < r.below))
 
 
 def category_term(

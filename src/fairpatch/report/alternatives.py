@@ -241,7 +241,7 @@ def _crossed(
     return decision
 
 
-def _keeps(rows: Rows, decision: Bools, target: Target) -> tuple[bool, float]:
+def keeps(rows: Rows, decision: Bools, target: Target) -> tuple[bool, float]:
     """Whether decisions meet the target; and by how much they miss it, at worst."""
     counts, missed = decided(rows, decision), 0.0
     for r in target.fairness_requirements:
@@ -257,7 +257,7 @@ def _fewest(rows: Rows, tried: Iterator[Bools], target: Target) -> int:
     """Of some ways to decide, the one that meets the target with the fewest changes, or nearly."""
     ranks = []
     for i, decision in enumerate(tried):
-        met, missed = _keeps(rows, decision, target)
+        met, missed = keeps(rows, decision, target)
         changes = float(np.sum(decision != (rows.f > 0)))
         ranks.append((0.0, changes, i) if met else (1.0, missed, i))
     return min(ranks)[2]

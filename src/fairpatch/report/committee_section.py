@@ -96,12 +96,13 @@ def committee_section(
     """Everything that is asked, in the order in which a committee reads."""
     about = subject.about
     auc = {p.what: p.auc for p in reversed(proxies)}
+    named = {column.words or column.name: column.name for column in subject.patch.columns}
     soundness = [
         Soundness(
             column=column.column,
             points=_range([a.shown for a in column.attributes]),
-            proxy=auc.get(column.column),
-            reason=about.business_reasons.get(column.column),
+            proxy=auc.get(named[column.column]),
+            reason=about.business_reasons.get(named[column.column]),
         )
         for column in (card.columns if card else ())
     ]

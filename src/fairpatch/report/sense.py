@@ -4,7 +4,6 @@ A finding says *worse* or *more than a quarter*, and no count: nobody can be wor
 """
 
 from collections.abc import Iterator
-from itertools import repeat
 
 import numpy as np
 
@@ -166,7 +165,9 @@ def _groups(counts: Counts) -> Iterator[tuple[str, str, Floats]]:
     """Every group by itself: feature, name, and its people by label and decisions."""
     for feature in counts.features:
         table = counts.by(feature).known()
-        yield from zip(repeat(feature), table.group_names, table.n.sum(1), strict=False)
+        yield from (
+            (feature, group, n) for group, n in zip(table.group_names, table.n.sum(1), strict=True)
+        )
 
 
 def _gap(first: Floats, second: Floats) -> float | None:

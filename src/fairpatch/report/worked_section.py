@@ -16,8 +16,8 @@ from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.lines import MISSING, where
-from fairpatch.patch.parts import Column, Range
-from fairpatch.patch.terms import by_column
+from fairpatch.patch.parts import Column
+from fairpatch.patch.terms import by_column, inside
 from fairpatch.patch.words import shown
 from fairpatch.report.coarse import Beside
 from fairpatch.report.figures import Shown
@@ -80,16 +80,16 @@ def worked_section(patch: Patch, rows: Rows, after: Bools, beside: Beside) -> li
             changes = here & (before == start) & (after != start)
             if not _may_show(beside, direction, feature, g, changes):
                 continue
-            first = sheet.example(changes, denied=not start)
+            first, band = sheet.example(changes, denied=not start)
             if first is None or first.short:
                 continue
             stays = here & (before == start) & (after == start)
-            near = stays & (sheet.band == sheet.band_of(first))
+            near = stays & (sheet.band == band)  # with a similar score, where there are enough
             second = None
-            if _may_show(beside, unmoved, feature, g, near):
-                second = sheet.example(near, denied=not start)
-            elif _may_show(beside, unmoved, feature, g, stays):
-                second = sheet.example(stays, denied=not start)
+            for some in (near, stays):
+                if _may_show(beside, unmoved, feature, g, some):
+                    second, _ = sheet.example(some, denied=not start)
+                    break
             cases.append(
                 WorkedCase(
                     feature=feature,
@@ -117,8 +117,8 @@ class _Sheet:
         held = Columns.of(rows.X)
         self.patch, self.held = patch, held
         self.columns: list[tuple[Column, Floats]] = []
+        named = {column.name: column for column in patch.columns}
         for concept in patch.concepts:
-            named = {column.name: column for column in patch.columns}
             for name, points in by_column(concept, patch.columns, held).items():
                 self.columns.append((named[name], concept.weight * points))
         self.intercept = patch.offset + sum(c.weight * c.intercept for c in patch.concepts)
@@ -128,10 +128,13 @@ class _Sheet:
     def needed(self, *, denied: bool) -> int:
         """Points at which such a decision changes."""
         gain, loss = self.patch.needed
-        return round(gain if denied else loss)
+        return gain if denied else loss
 
-    def example(self, people: Bools, *, denied: bool) -> Example | None:
-        """The commonest values of some people, one after the other among those who share them."""
+    def example(self, people: Bools, *, denied: bool) -> tuple[Example | None, int]:
+        """The commonest values of some people, one after the other among those who share them.
+
+        And the number of their band of scores; no example where no decision changes in it.
+        """
         here = np.flatnonzero(people)
         chosen: dict[int, Any] = {}
         keys: list[Floats] = [points for _, points in self.columns]
@@ -154,9 +157,10 @@ class _Sheet:
             )
             for j, (column, points) in enumerate(self.columns)
         ]
-        band = self.bands[int(chosen[len(keys) - 1])] if chosen[len(keys) - 1] >= 0 else None
+        number = int(chosen[len(keys) - 1])
+        band = self.bands[number] if number >= 0 else None
         if band is not None and band.points is None:
-            return None
+            return None, number
         sure = 0 if band is None else band.points or 0
         if band is not None:
             worth = shown(-sure if denied else sure)
@@ -165,13 +169,7 @@ class _Sheet:
         total = round(total - sure if denied else total + sure)
         needed = self.needed(denied=denied)
         short = needed - total if denied else total + needed
-        return Example(lines=lines, points=total, short=max(short, 0))
-
-    def band_of(self, example: Example) -> int:
-        """The band of scores that an example has."""
-        last = example.lines[-1]
-        values = [where(band) for band in self.bands]
-        return values.index(last.value) if last.column == CONFIDENCE else -1
+        return Example(lines=lines, points=total, short=max(short, 0)), number
 
     def _value(self, column: Column, points: Floats, worth: float, here: Any) -> str:
         """What most of those with these points have."""
@@ -186,17 +184,10 @@ class _Sheet:
                 if part.column == column.name
                 for r in part.ranges
             ]
-            sizes = [int(np.sum(_inside(r, values))) for r in parts]
+            sizes = [int(np.sum(inside(r, values))) for r in parts]
             return where(parts[int(np.argmax(sizes))]) if any(sizes) else MISSING
         categories, codes = self.held.codes(column)
         category = categories[Counter(codes[alike].tolist()).most_common(1)[0][0]]
         if category is None or category == "":
             return MISSING
         return column.category_words.get(str(category), str(category))
-
-
-def _inside(r: Range, values: Floats) -> Bools:
-    """Which values lie in a range."""
-    with np.errstate(invalid="ignore"):
-        low = values >= (-np.inf if r.at_least is None else r.at_least)
-        return np.asarray(low & (values < (np.inf if r.below is None else r.below)))
