@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from benchmarks.behind import stamp
 from fairpatch._extras import need
 
 Run = dict[str, Any]
@@ -80,20 +81,22 @@ def execute(
 
 
 def timed(work: Callable[[Run], Records], run: Run) -> dict[str, Any]:
-    """One run with its time."""
-    start = time.perf_counter()
+    """One run with its processor time: other work on the machine does not count."""
+    start = time.process_time()
     records = work(run)
-    return {"run": run, "seconds": time.perf_counter() - start, "records": records}
+    return {"run": run, "seconds": time.process_time() - start, "records": records}
 
 
-def write_results(entries: list[dict[str, Any]], folder: Path) -> None:
-    """Records as one Parquet file an experiment; environment and times as one JSON."""
+def write_results(entries: list[dict[str, Any]], folder: Path, behind: Sequence[str] = ()) -> None:
+    """Records as one Parquet file an experiment; environment, code and times as one JSON."""
     pa = need("pyarrow", extra="bench")
     parquet = need("pyarrow.parquet", extra="bench")
     by_experiment: dict[str, Records] = {}
     for entry in entries:
         rows = by_experiment.setdefault(entry["run"]["experiment"], [])
-        rows += [{**entry["run"], **record} for record in entry["records"]]
+        rows += [
+            {**entry["run"], "seconds": entry["seconds"], **record} for record in entry["records"]
+        ]
     for name, rows in by_experiment.items():
         columns = {k: None for row in rows for k in row}
         table = pa.table({k: [row.get(k) for row in rows] for k in columns})
@@ -109,6 +112,7 @@ def write_results(entries: list[dict[str, Any]], folder: Path) -> None:
         "cores": os.cpu_count(),
         "versions": {name: version(name) for name in packages},
         "runs": len(entries),
+        "made": stamp(behind),
         "seconds": seconds,
     }
     (folder / "run.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")

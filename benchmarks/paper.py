@@ -44,12 +44,15 @@ def frames(name: str) -> "tuple[pd.DataFrame, Ints, Ints, Any]":
     raise ValueError(f"the paper has the data sets law_school and compas, not {name!r}")
 
 
-def starting_model(name: str) -> Split:
-    """Split ``law_school`` or ``compas`` as the paper did, and fit its logistic regression."""
+def starting_model(name: str, split: int = 0) -> Split:
+    """Split ``law_school`` or ``compas`` as the paper did, and fit its logistic regression.
+
+    Split 0 is the paper's own; the others are as it would have been with another seed.
+    """
     X, y, s, scaler = frames(name)
-    options: dict[str, Any] = {"random_state": 11}
+    options: dict[str, Any] = {"random_state": 1_000 + split if split else 11}
     if name == "compas":
-        options = {"random_state": 42, "stratify": y}
+        options = {"random_state": 1_000 + split if split else 42, "stratify": y}
     X_train, X_test, y_train, y_test, s_train, s_test = train_test_split(
         X, y, s, test_size=0.3, **options
     )

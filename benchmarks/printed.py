@@ -21,6 +21,7 @@ from benchmarks.score import score
 from fairpatch.base import BaseModel
 from fairpatch.commod.candidates import train_candidates
 from fairpatch.commod.problem import Departures, Grid, Training
+from fairpatch.commod.with_score import WithScore
 from fairpatch.data.rows import Rows
 from fairpatch.measure.fairness import Fairness
 
@@ -35,11 +36,16 @@ PROBLEMS = ("law_school", "compas")
 FAIRNESS: tuple[Fairness, ...] = ("demographic_parity", "equalized_odds")
 
 
+WITH_SCORE = "as printed, r(x, f_logit)"
+"""Appendix C.1 gives r the log-odds too."""
+
+
 def every_variant() -> dict[str, Departures]:
     """As printed, with each departure alone, as tuned."""
     names = [f.name for f in fields(Departures)]
     return {
         "as printed": Departures.none(),
+        WITH_SCORE: Departures.none(),
         **{f"+ {name}": Departures.none(**{name: True}) for name in names},
         "as tuned": Departures(),
     }
@@ -55,7 +61,7 @@ def run(
     chosen = {k: v for k, v in every_variant().items() if not variants or k in variants}
     rows = [
         {"problem": problem, "fairness": fairness, "variant": name, "split": seed,
-         **one(problem, fairness, departures, seed, steps)}
+         **one(problem, fairness, departures, seed, steps, with_score=name == WITH_SCORE)}
         for problem in problems
         for fairness in FAIRNESS
         for name, departures in chosen.items()
@@ -65,14 +71,23 @@ def run(
 
 
 def one(
-    problem: str, fairness: Fairness, departures: Departures, seed: int, steps: int
+    problem: str,
+    fairness: Fairness,
+    departures: Departures,
+    seed: int,
+    steps: int,
+    *,
+    with_score: bool = False,
 ) -> dict[str, Any]:
     """The model with the fewest changes that meets the limit on selection rows, on test rows."""
     X, y, s, scaler = frames(problem)
     order = np.arange(len(y))
     learn, rest = train_test_split(order, test_size=0.5, random_state=seed, stratify=y)
     choose, test = train_test_split(rest, test_size=0.5, random_state=seed, stratify=y[rest])
-    f = make_pipeline(scaler, LogisticRegression()).fit(X.iloc[learn], y[learn])
+    f: Any = make_pipeline(scaler, LogisticRegression()).fit(X.iloc[learn], y[learn])
+    if with_score:
+        f = WithScore(f)
+        X = f.add(X)
     base = BaseModel(f)
     training = Training(n_steps=steps, departures=departures)
     grid = UNIT if departures.fair_by_gain else RAW

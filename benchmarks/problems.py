@@ -55,6 +55,17 @@ class Parts:
             one.f,
         )
 
+    def redrawn(self, seed: int) -> "Parts":
+        """A bootstrap of the rows to learn from, and of those to choose on; f and tests stay."""
+        random = np.random.default_rng(1_000 + seed)
+
+        def drawn(sample: Sample) -> Sample:
+            rows = random.choice(len(sample.y), len(sample.y))
+            X = sample.X.iloc[rows].reset_index(drop=True)
+            return Sample(X, sample.y[rows], sample.s[rows], sample.f)
+
+        return Parts(drawn(self.learn), drawn(self.select), self.test)
+
     def split(self, learned: Sample) -> Split:
         """As the sweeps of the methods take them."""
         test, f = self.test, self.test.f.estimator

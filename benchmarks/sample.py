@@ -17,7 +17,7 @@ class Sample:
     y: Ints
     s: Ints
     f: BaseModel
-    _encoded: dict[int, Floats] = field(default_factory=dict)
+    _encoded: dict[int, tuple[Encoder, Floats]] = field(default_factory=dict)
 
     @cached_property
     def f_logit(self) -> Floats:
@@ -31,6 +31,6 @@ class Sample:
 
     def encoded(self, encoder: Encoder) -> Floats:
         """The rows in an encoder's columns."""
-        if id(encoder) not in self._encoded:
-            self._encoded[id(encoder)] = encoder.transform(self.X)
-        return self._encoded[id(encoder)]
+        if id(encoder) not in self._encoded:  # kept with its encoder: no other gets its id
+            self._encoded[id(encoder)] = encoder, encoder.transform(self.X)
+        return self._encoded[id(encoder)][1]

@@ -3,15 +3,17 @@
 import json
 
 import numpy as np
+from sklearn.model_selection import train_test_split
 
 from benchmarks.journal import Records, Run
 from benchmarks.methods import commod
-from benchmarks.paper import starting_model
+from benchmarks.paper import Split, starting_model
 from fairpatch.base import BaseModel
 from fairpatch.commod.problem import Grid
 from fairpatch.explain import concepts, segments
 from fairpatch.measure import accuracy, change_rate, p_rule
 from fairpatch.measure.counts import Counts
+from fairpatch.patch import Patch
 
 LEVEL = 0.78
 """The paper's example has a test P-Rule of 0.78, accuracy 0.62, changes 0.08."""
@@ -23,26 +25,29 @@ def runs() -> list[Run]:
 
 
 def work(run: Run) -> Records:
-    """The sparsest model near the paper's P-Rule; its concepts and segments on the test set."""
+    """The sparsest model near the paper's P-Rule on a third of the training rows, on the test set.
+
+    The paper does not say how its example was chosen; on test rows it would look too good.
+    """
     split = starting_model(run["dataset"])
-    f_logit = BaseModel(split.f).logits(split.X_test)
+    learn, choose = train_test_split(
+        np.arange(len(split.y_train)), test_size=1 / 3, random_state=0, stratify=split.y_train
+    )
+    part = Split(
+        split.X_train.iloc[learn], split.X_train.iloc[choose],
+        split.y_train[learn], split.y_train[choose],
+        split.s_train[learn], split.s_train[choose], split.f,
+    )  # fmt: skip
     grid = Grid.of(np.geomspace(0.3, 10, 30), (0.3, 1.0), (0.06, 0.1), (0,))
-    candidates = commod(split, "demographic_parity", grid, 2)
-    best = None
-    for m, decided in enumerate(candidates.decide(split.X_test, f_logit)):
-        counts = Counts.from_arrays(
-            decision=f_logit > 0,
-            new_decision=decided,
-            y=split.y_test,
-            sensitive_features=split.s_test,
-        )
-        away = round(abs((p_rule(counts).value or 0) - LEVEL), 2)
-        columns = int((candidates.ratios.W[m] != 0).sum())
-        if best is None or (away, columns) < best[0]:
-            best = (away, columns), m, counts
-    assert best is not None  # noqa: S101 - the grid is not empty
-    _, m, counts = best
-    patch = candidates.patch(m)
+    candidates = commod(part, "demographic_parity", grid, 2)
+
+    def away(m: int) -> tuple[float, int]:
+        found = p_rule(_counts(candidates.patch(m), part)).value or 0
+        return round(abs(found - LEVEL), 2), int((candidates.ratios.W[m] != 0).sum())
+
+    patch = candidates.patch(min(range(len(candidates)), key=away))
+    counts = _counts(patch, split)
+    f_logit = BaseModel(split.f).logits(split.X_test)
     changed = patch.decide(split.X_test, f_logit) != (f_logit > 0)
     views = concepts(patch, split.X_test, changed)
     found: Records = [
@@ -68,3 +73,14 @@ def work(run: Run) -> Records:
              "inside": segment.inside.value, "outside": segment.outside.value}
         )  # fmt: skip
     return found
+
+
+def _counts(patch: Patch, split: Split) -> Counts:
+    """What a patch does on the test rows of a split."""
+    f_logit = BaseModel(split.f).logits(split.X_test)
+    return Counts.from_arrays(
+        decision=f_logit > 0,
+        new_decision=patch.decide(split.X_test, f_logit),
+        y=split.y_test,
+        sensitive_features=split.s_test,
+    )

@@ -1,12 +1,13 @@
 """What every baseline is: fitted with S, asked with or without it, and turned by one dial."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.measure.fairness import Fairness
@@ -23,11 +24,13 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     needs_sensitive_features : whether S is read at prediction.
+    notions : the notions of fairness that it can work towards.
     post_processing : whether it starts from a base model (``estimator``).
     dial : the parameter that trades fairness for the rest; ``values`` to sweep, ``f`` first.
     """
 
     needs_sensitive_features: ClassVar[bool] = False
+    notions: ClassVar[tuple[Fairness, ...]] = get_args(Fairness)
     post_processing: ClassVar[bool] = True
     dial: ClassVar[str]
     values: ClassVar[Sequence[float]]
@@ -45,6 +48,7 @@ class Baseline(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, values: Sequence[float], X: Any, y: Any, *, sensitive_features: Any
     ) -> list[Self]:
         """Fit one model for each value of the dial; the first of them is this object itself."""
+        check.one_of("fairness", self.fairness, self.notions)
         groups = Groups.of(sensitive_features).comparable()
         s = groups.codes
         if len(groups.features) != 1 or (s < 0).any():
