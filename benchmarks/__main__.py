@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from benchmarks import (
+    anchors,
     beyond,
     cards,
     certificate,
@@ -13,6 +14,7 @@ from benchmarks import (
     cost,
     curve,
     delivery,
+    margin,
     monitor,
     online,
     printed,
@@ -29,12 +31,14 @@ from benchmarks.problems import PROBLEMS, SEVERAL
 
 EXPERIMENTS = {
     "paper": reproduction,
+    "anchors": anchors,
     "beyond": beyond,
     "cards": cards,
     "continuity": continuity,
     "cost": cost,
     "curve": curve,
     "delivery": delivery,
+    "margin": margin,
     "monitor": monitor,
     "online": online,
     "printed": printed,
@@ -57,6 +61,21 @@ def main(argv: list[str] | None = None) -> int:
         name: choices.add_parser(name, help=(module.__doc__ or "").splitlines()[0])
         for name, module in EXPERIMENTS.items()
     }
+    _options(verbs)
+    for verb in verbs.values():
+        verb.add_argument("--json", type=Path, help="write the result here")
+    given = {k: v for k, v in vars(parser.parse_args(argv)).items() if v is not None}
+    experiment = EXPERIMENTS[given.pop("verb")]
+    path = given.pop("json", None)
+    result = experiment.run(**given)
+    sys.stdout.write(experiment.show(result) + "\n")
+    if path:
+        path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
+    """What each experiment can be asked for."""
     for name in ("paper", "beyond"):
         verbs[name].add_argument("--out", type=Path, help="folder of the journal and the results")
         verbs[name].add_argument("--jobs", type=int, help="processes, 2 by default")
@@ -66,8 +85,12 @@ def main(argv: list[str] | None = None) -> int:
     verbs["beyond"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
     verbs["beyond"].add_argument("--fairness", choices=list(beyond.FAIRNESS))
     verbs["beyond"].add_argument("--methods", nargs="+")
+    verbs["anchors"].add_argument("--splits", type=int)
+    verbs["anchors"].add_argument("--pairs", nargs="+", choices=list(anchors.PAIRS))
+    verbs["anchors"].add_argument("--datasets", nargs="+", choices=list(anchors.DATASETS))
     verbs["delivery"].add_argument("--seeds", type=int)
     verbs["delivery"].add_argument("--safety-margin", type=float)
+    verbs["margin"].add_argument("--fits", type=int)
     verbs["monitor"].add_argument("--streams", type=int)
     verbs["online"].add_argument("--calls", type=int)
     for name in ("--splits", "--steps"):
@@ -97,16 +120,6 @@ def main(argv: list[str] | None = None) -> int:
     verbs["certificate"].add_argument("--rows", type=int)
     settings = list(certificate.SETTINGS)
     verbs["certificate"].add_argument("--settings", nargs="+", choices=settings)
-    for verb in verbs.values():
-        verb.add_argument("--json", type=Path, help="write the result here")
-    given = {k: v for k, v in vars(parser.parse_args(argv)).items() if v is not None}
-    experiment = EXPERIMENTS[given.pop("verb")]
-    path = given.pop("json", None)
-    result = experiment.run(**given)
-    sys.stdout.write(experiment.show(result) + "\n")
-    if path:
-        path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    return 0
 
 
 if __name__ == "__main__":

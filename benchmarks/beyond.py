@@ -85,13 +85,10 @@ def work(run: Run) -> Records:
     """One method on one split: what it does where it reaches each level."""
     own = parts(run["problem"], run["seed"], run["base"])
     metric = FAIRNESS[run["fairness"]]
-    limits = _limits(own.test, metric, LEVELS[run["fairness"]])
+    limits = limits_of(own.test, metric, LEVELS[run["fairness"]])
     if run["method"] == "bound":
-        return _bounds(own.test, metric, limits)
-    own_way: dict[str, Callable[..., list[Changes | None]]] = {"COMMOD": _adversarial}
-    own_way |= dict.fromkeys(OURS, _scorecards)
-    find = own_way.get(run["method"], _curve)
-    first = find(run, own, metric, limits)
+        return bounds(own.test, metric, limits)
+    first = reached(run, own, metric, limits)
     found = [
         {"level": level, "reached": False}
         if changes is None
@@ -101,7 +98,7 @@ def work(run: Run) -> Records:
     if run["seed"] < REFITTED:
         level = AGAIN[run["fairness"]]
         one = first[list(limits).index(level)]
-        (two,) = find(run, own.redrawn(run["seed"]), metric, {level: limits[level]})
+        (two,) = reached(run, own.redrawn(run["seed"]), metric, {level: limits[level]})
         if one is not None and two is not None:
             record = next(r for r in found if r["level"] == level)
             record["agreement"] = float(
@@ -110,7 +107,16 @@ def work(run: Run) -> Records:
     return found
 
 
-def _limits(test: Sample, metric: Metric, levels: Sequence[float]) -> dict[float, float]:
+def reached(
+    run: Run, own: Parts, metric: Metric, limits: dict[float, float]
+) -> list[Changes | None]:
+    """Who changes by a method where it first reaches each limit; None where it does not."""
+    own_way: dict[str, Callable[..., list[Changes | None]]] = {"COMMOD": _adversarial}
+    own_way |= dict.fromkeys(OURS, _scorecards)
+    return own_way.get(run["method"], _curve)(run, own, metric, limits)
+
+
+def limits_of(test: Sample, metric: Metric, levels: Sequence[float]) -> dict[float, float]:
     """What each level asks of the metric: a P-Rule as it is, of a gap what is left of f's."""
     if metric.how == "ratio":
         return {level: level for level in levels}
@@ -248,7 +254,7 @@ def _scorecards(
     return found
 
 
-def _bounds(test: Sample, metric: Metric, limits: dict[float, float]) -> Records:
+def bounds(test: Sample, metric: Metric, limits: dict[float, float]) -> Records:
     """The fewest changes with S known for each level, on the test rows."""
     counts = Counts.from_arrays(decision=test.f_logit > 0, y=test.y, sensitive_features=test.s)
     found = {level: metric.fewest(counts, limit) for level, limit in limits.items()}

@@ -49,8 +49,9 @@ class Lpp(Baseline):
         given_y = self.fairness == "equalized_odds"
         cell = 2 * s + y if given_y else s
         self._learn(Z[half], cell[half])
-        share = np.bincount(cell, minlength=int(cell.max()) + 1) / len(y)
-        gamma = self._cells(Z[~half], f_logit[~half], s[~half]) / share
+        chances = self._cells(Z[~half], f_logit[~half], s[~half])
+        share = np.maximum(chances.mean(0), 1e-12)  # P(a) by the estimate, as its authors do
+        gamma = chances / share
         cost = self._cost(f_logit[~half])
         cost = cost + JITTER * np.abs(cost).mean() * random.normal(size=len(cost))
         for model in models:

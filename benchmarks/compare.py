@@ -1,0 +1,108 @@
+"""Every method on your own rows, at equal fairness: what ``beyond`` does, for a split of yours."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from benchmarks.beyond import FAIRNESS, bounds, figures, limits_of, reached
+from benchmarks.beyond_table import gain
+from benchmarks.methods import BASELINES
+from benchmarks.problems import Parts
+from benchmarks.sample import Sample
+from fairpatch._arrays import Floats, Ints
+from fairpatch._extras import need
+from fairpatch._table import Table
+from fairpatch.base import BaseModel, Estimator
+from fairpatch.measure.fairness import Fairness
+from fairpatch.measure.groups import Groups
+
+Rows = tuple[Any, Any, Any]
+"""X, y and s."""
+
+
+def compare(
+    f: Estimator,
+    train: Rows,
+    test: Rows,
+    *,
+    level: float = 0.8,
+    fairness: Fairness = "demographic_parity",
+    methods: Sequence[str] | None = None,
+    random_state: int = 0,
+    progress: bool = False,
+) -> Table:
+    """Changes and accuracy of all methods where they first reach a level of fairness.
+
+    Parameters
+    ----------
+    f : fitted classifier or callable
+        The base model; it should not read S.
+    train, test : (X, y, s)
+        Columns as a pandas frame, labels 0 and 1, and one sensitive feature of two values. Methods
+        learn from the first and are compared on the second; what chooses among models does so on a
+        third of the first.
+    level : float
+        The P-Rule; for equalized odds, the share of f's DM that has to go.
+    fairness : {"demographic_parity", "equalized_odds"}
+        What is made equal.
+    methods : sequence of str, optional
+        All by default; see ``benchmarks.methods.BASELINES``, and "fairpatch", "COMMOD".
+    random_state : int
+        Same seed, same table.
+    progress : bool
+        Show a progress bar.
+    """
+    own, metric = _parts(BaseModel(f), train, test, random_state), FAIRNESS[fairness]
+    limits = limits_of(own.test, metric, [level])
+    (least,) = bounds(own.test, metric, limits)
+    able = [m for m, kind in BASELINES.items() if fairness in kind.notions]
+    chosen = list(methods or ["fairpatch", "COMMOD", *able])
+    todo = need("tqdm.auto", extra="bench").tqdm(chosen) if progress else chosen
+    found: list[tuple[float, list[str]]] = []
+    for method in todo:
+        run = {"method": method, "fairness": fairness, "seed": random_state}
+        (changes,) = reached(run, own, metric, limits)
+        found.append(_row(method, own.test, changes))
+    fewest = f"{least['changes']:.4f}" if least["reached"] else "-"
+    rows = [["fewest possible, S known", fewest, "", ""], *(row for _, row in sorted(found))]
+    what = "P-Rule of" if metric.how == "ratio" else "share of f's DM gone of"
+    notes = ["outcome: y = 1 among the promoted less among those left denied, within groups."]
+    title = f"At a {what} {level:g} on the test rows"
+    return Table(title, ["method", "changes", "accuracy", "outcome"], rows, notes)
+
+
+def _parts(f: BaseModel, train: Rows, test: Rows, seed: int) -> Parts:
+    """Rows to learn from, to choose on, and to compare on; groups as 0 and 1."""
+    n = len(train[1])
+    groups = Groups.of(np.concatenate([np.asarray(train[2]), np.asarray(test[2])]))
+    codes = groups.codes[:, 0]
+    if len(groups.values[0]) != 2 or (codes < 0).any():
+        raise ValueError(f"two groups without gaps are compared; got {list(groups.values[0])}")
+
+    def some(given: Rows, s: Ints, rows: Any) -> Sample:
+        X, y = given[0].iloc[rows].reset_index(drop=True), np.asarray(given[1])[rows]
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError("labels must be 0 and 1")
+        return Sample(X, y.astype(np.int64), s[rows], f)
+
+    first, second = train_test_split(np.arange(n), test_size=1 / 3, random_state=seed)
+    return Parts(
+        some(train, codes[:n], first),
+        some(train, codes[:n], second),
+        some(test, codes[n:], np.arange(len(test[1]))),
+    )
+
+
+def _row(method: str, test: Sample, changes: Floats | None) -> tuple[float, list[str]]:
+    """What to sort by, and a line of the table."""
+    if changes is None:
+        return np.inf, [method, "not reached", "", ""]
+    found = figures(test, changes)
+    frame = need("pandas", extra="bench").DataFrame([found])
+    better = gain(frame, "promoted", "denied")
+    outcome = "" if np.isnan(better) else f"{better:+.3f}"
+    return found["changes"], [
+        method, f"{found['changes']:.4f}", f"{found['accuracy']:.4f}", outcome,
+    ]  # fmt: skip
