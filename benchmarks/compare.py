@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from benchmarks.beyond import FAIRNESS, bounds, figures, limits_of, reached
+from benchmarks.beyond import FAIRNESS, OURS, bounds, figures, limits_of, reached
 from benchmarks.beyond_table import gain
 from benchmarks.methods import BASELINES
 from benchmarks.problems import Parts
 from benchmarks.sample import Sample
-from fairpatch._arrays import Floats, Ints
+from fairpatch._arrays import Ints
 from fairpatch._extras import need
+from fairpatch._hints import did_you_mean
 from fairpatch._table import Table
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.measure.fairness import Fairness
@@ -30,7 +31,7 @@ def compare(
     level: float = 0.8,
     fairness: Fairness = "demographic_parity",
     methods: Sequence[str] | None = None,
-    random_state: int = 0,
+    seeds: int = 3,
     progress: bool = False,
 ) -> Table:
     """Changes and accuracy of all methods where they first reach a level of fairness.
@@ -42,35 +43,48 @@ def compare(
     train, test : (X, y, s)
         Columns as a pandas frame, labels 0 and 1, and one sensitive feature of two values. Methods
         learn from the first and are compared on the second; what chooses among models does so on a
-        third of the first.
+        third of the first. The dial of every method is set on the test rows, to exactly the level.
     level : float
         The P-Rule; for equalized odds, the share of f's DM that has to go.
     fairness : {"demographic_parity", "equalized_odds"}
         What is made equal.
     methods : sequence of str, optional
-        All by default; see ``benchmarks.methods.BASELINES``, and "fairpatch", "COMMOD".
-    random_state : int
-        Same seed, same table.
+        All by default: "fairpatch", "COMMOD" and those of ``benchmarks.methods.BASELINES``.
+    seeds : int
+        Seeds of methods and of what they choose on; the spread over them is shown. That over other
+        test rows is larger.
     progress : bool
         Show a progress bar.
     """
-    own, metric = _parts(BaseModel(f), train, test, random_state), FAIRNESS[fairness]
-    limits = limits_of(own.test, metric, [level])
-    (least,) = bounds(own.test, metric, limits)
+    metric = FAIRNESS[fairness]
     able = [m for m, kind in BASELINES.items() if fairness in kind.notions]
+    known = [*OURS, "COMMOD", *able]
     chosen = list(methods or ["fairpatch", "COMMOD", *able])
-    todo = need("tqdm.auto", extra="bench").tqdm(chosen) if progress else chosen
-    found: list[tuple[float, list[str]]] = []
-    for method in todo:
-        run = {"method": method, "fairness": fairness, "seed": random_state}
-        (changes,) = reached(run, own, metric, limits)
-        found.append(_row(method, own.test, changes))
+    for method in chosen:
+        if method not in known:
+            hint = did_you_mean(method, known)
+            raise ValueError(f"there is no method {method!r}{hint}; there are {', '.join(known)}")
+    parts = [_parts(BaseModel(f), train, test, seed) for seed in range(seeds)]
+    limits = limits_of(parts[0].test, metric, [level])
+    (least,) = bounds(parts[0].test, metric, limits)
+    todo = [(method, seed) for method in chosen for seed in range(seeds)]
+    shown = need("tqdm.auto", extra="bench").tqdm(todo) if progress else todo
+    found: dict[str, list[dict[str, float]]] = {method: [] for method in chosen}
+    for method, seed in shown:
+        run = {"method": method, "fairness": fairness, "seed": seed}
+        (changes,) = reached(run, parts[seed], metric, limits)
+        found[method] += [] if changes is None else [figures(parts[seed].test, changes)]
     fewest = f"{least['changes']:.4f}" if least["reached"] else "-"
-    rows = [["fewest possible, S known", fewest, "", ""], *(row for _, row in sorted(found))]
+    lines = sorted(_row(method, records, seeds) for method, records in found.items())
+    rows = [["fewest possible, S known", "", fewest, "", ""], *(row for _, row in lines)]
     what = "P-Rule of" if metric.how == "ratio" else "share of f's DM gone of"
-    notes = ["outcome: y = 1 among the promoted less among those left denied, within groups."]
+    notes = [
+        f"Mean and standard deviation over {seeds} seeds, between the two models on either side of "
+        "the level.",
+        "outcome: y = 1 among the promoted less among those left denied, within groups.",
+    ]
     title = f"At a {what} {level:g} on the test rows"
-    return Table(title, ["method", "changes", "accuracy", "outcome"], rows, notes)
+    return Table(title, ["method", "reached", "changes", "accuracy", "outcome"], rows, notes)
 
 
 def _parts(f: BaseModel, train: Rows, test: Rows, seed: int) -> Parts:
@@ -95,14 +109,16 @@ def _parts(f: BaseModel, train: Rows, test: Rows, seed: int) -> Parts:
     )
 
 
-def _row(method: str, test: Sample, changes: Floats | None) -> tuple[float, list[str]]:
+def _row(method: str, records: list[dict[str, float]], seeds: int) -> tuple[float, list[str]]:
     """What to sort by, and a line of the table."""
-    if changes is None:
-        return np.inf, [method, "not reached", "", ""]
-    found = figures(test, changes)
-    frame = need("pandas", extra="bench").DataFrame([found])
+    times = f"{len(records)} of {seeds}"
+    if not records:
+        return np.inf, [method, times, "", "", ""]
+    frame = need("pandas", extra="bench").DataFrame(records)
     better = gain(frame, "promoted", "denied")
+    cells = [
+        f"{frame[name].mean():.4f}" + (f" ± {frame[name].std():.4f}" if len(records) > 1 else "")
+        for name in ("changes", "accuracy")
+    ]
     outcome = "" if np.isnan(better) else f"{better:+.3f}"
-    return found["changes"], [
-        method, f"{found['changes']:.4f}", f"{found['accuracy']:.4f}", outcome,
-    ]  # fmt: skip
+    return float(frame["changes"].mean()), [method, times, *cells, outcome]

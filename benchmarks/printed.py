@@ -1,8 +1,9 @@
 """COMMOD as printed, as tuned, and with our departures one at a time: what each is worth.
 
-Law School and COMPAS, demographic parity and equalized odds. Every variant trains the same number
-of models; one is chosen on selection rows (the fewest changes that meet the limit there), and its
-figures are of test rows that nothing has chosen on. Raw lambdas have the paper's ranges.
+Law School and COMPAS, with the paper's numbers of concepts, demographic parity and equalized odds.
+Every variant trains the same number of models; one is chosen on selection rows (the fewest changes
+that meet the limit there), and its figures are of test rows that nothing has chosen on. Raw lambdas
+have the paper's ranges; with a wider one of lambda_fair beside it, to tell the range from its unit.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from benchmarks.methods import Model, commod_models
 from benchmarks.paper import frames
+from benchmarks.quartiles import CONCEPTS
 from benchmarks.sample import Sample
 from benchmarks.score import score
 from fairpatch.base import BaseModel
@@ -25,10 +27,14 @@ from fairpatch.commod.with_score import WithScore
 from fairpatch.data.rows import Rows
 from fairpatch.measure.fairness import Fairness
 
-RAW = Grid.of((0.1, 0.3, 1.0, 3.0, 10.0), (0.0, 0.05, 0.2, 0.5), (0.001, 0.01))
-"""The paper's: lambda_fair to 10, lambda_ratio to 0.5, lambda_concepts to 1."""
-UNIT = Grid.of((0.1, 1.0, 3.0, 10.0, 30.0), (0.1, 0.3, 1.0, 2.0), (0.01, 0.03))
-"""In units of the adversary's gain."""
+RATIOS, CONCEPT_WEIGHTS = (0.0, 0.05, 0.2, 0.5), (0.001, 0.01)
+RAW = Grid.of((0.1, 0.3, 1.0, 3.0, 10.0), RATIOS, CONCEPT_WEIGHTS)
+"""The paper's: lambda_fair to 10, lambda_ratio to 0.5, lambda_concepts below 1."""
+WIDE = Grid.of((1.0, 3.0, 10.0, 30.0, 100.0), RATIOS, CONCEPT_WEIGHTS)
+BY_GAIN = Grid.of((0.1, 1.0, 3.0, 10.0, 30.0), RATIOS, CONCEPT_WEIGHTS)
+"""lambda_fair in units of the adversary's gain; the others as printed."""
+TUNED = Grid.of((0.1, 1.0, 3.0, 10.0, 30.0), (0.1, 0.3, 1.0, 2.0), (0.01, 0.03))
+"""Ours."""
 LIMITS: dict[Fairness, float] = {"demographic_parity": 0.8, "equalized_odds": 0.5}
 """P-Rule at least; DM at most this share of the base model's."""
 STEPS = 2_000
@@ -38,6 +44,7 @@ FAIRNESS: tuple[Fairness, ...] = ("demographic_parity", "equalized_odds")
 
 WITH_SCORE = "as printed, r(x, f_logit)"
 """Appendix C.1 gives r the log-odds too."""
+FARTHER = "as printed, lambda_fair to 100"
 
 
 def every_variant() -> dict[str, Departures]:
@@ -46,6 +53,7 @@ def every_variant() -> dict[str, Departures]:
     return {
         "as printed": Departures.none(),
         WITH_SCORE: Departures.none(),
+        FARTHER: Departures.none(),
         **{f"+ {name}": Departures.none(**{name: True}) for name in names},
         "as tuned": Departures(),
     }
@@ -61,7 +69,7 @@ def run(
     chosen = {k: v for k, v in every_variant().items() if not variants or k in variants}
     rows = [
         {"problem": problem, "fairness": fairness, "variant": name, "split": seed,
-         **one(problem, fairness, departures, seed, steps, with_score=name == WITH_SCORE)}
+         **one(problem, fairness, name, departures, seed, steps)}
         for problem in problems
         for fairness in FAIRNESS
         for name, departures in chosen.items()
@@ -71,13 +79,7 @@ def run(
 
 
 def one(
-    problem: str,
-    fairness: Fairness,
-    departures: Departures,
-    seed: int,
-    steps: int,
-    *,
-    with_score: bool = False,
+    problem: str, fairness: Fairness, name: str, departures: Departures, seed: int, steps: int
 ) -> dict[str, Any]:
     """The model with the fewest changes that meets the limit on selection rows, on test rows."""
     X, y, s, scaler = frames(problem)
@@ -85,12 +87,16 @@ def one(
     learn, rest = train_test_split(order, test_size=0.5, random_state=seed, stratify=y)
     choose, test = train_test_split(rest, test_size=0.5, random_state=seed, stratify=y[rest])
     f: Any = make_pipeline(scaler, LogisticRegression()).fit(X.iloc[learn], y[learn])
-    if with_score:
+    if name == WITH_SCORE:
         f = WithScore(f)
         X = f.add(X)
     base = BaseModel(f)
-    training = Training(n_steps=steps, departures=departures)
-    grid = UNIT if departures.fair_by_gain else RAW
+    options: dict[str, Any] = {"n_steps": steps, "n_concepts": CONCEPTS[problem]}
+    training, grid = Training.as_printed(departures=departures, **options), RAW
+    if departures == Departures():
+        training, grid = Training(**options), TUNED
+    elif departures.fair_by_gain or name == FARTHER:
+        grid = BY_GAIN if departures.fair_by_gain else WIDE
     rows = Rows.of(X.iloc[learn], y[learn], s[learn]).scored(base)
     models = list(commod_models(train_candidates(rows, grid, training, fairness=fairness)))
     parts = [Sample(X.iloc[i], y[i], s[i], base) for i in (choose, test)]
@@ -134,7 +140,7 @@ def show(result: dict[str, Any]) -> str:
 
 
 def _pm(values: list[float]) -> str:
-    if not values:
-        return "-"
-    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    if len(values) < 2:
+        return f"{values[0]:.3f}" if values else "-"
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
     return f"{np.mean(values):.3f} ± {error:.3f}"

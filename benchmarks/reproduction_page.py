@@ -107,7 +107,7 @@ def _figure1(results: Path, out: Path) -> list[str]:
 def _definitions(results: Path, out: Path) -> list[str]:
     frame = _sweep(results)
     plt = need("matplotlib.pyplot", extra="bench")
-    lines = ["## Other definitions of the segments (C.1)", ""]
+    lines = ["## Other definitions of the segments (D.1)", ""]
     for definition in ("definition 2", "definition 3"):
         here = cells.with_cells(frame, "law_school", "demographic_parity", definition)
         figure, axes = plt.subplots(1, 4, figsize=(11, 2.9))
@@ -271,7 +271,7 @@ def _tradeoffs(results: Path, out: Path) -> list[str]:
             ax.title.set_fontsize(9)
     _legend(figure, axes[0][0])
     picture = _save(figure, out, "tradeoffs", "Accuracy against fairness")
-    return ["## Accuracy against fairness (C.2)", "", picture, ""]
+    return ["## Accuracy against fairness (D.2)", "", picture, ""]
 
 
 def _architectures(results: Path, out: Path) -> list[str]:
@@ -286,14 +286,14 @@ def _architectures(results: Path, out: Path) -> list[str]:
     ax.set(xlabel="P-Rule", ylabel="accuracy")
     ax.legend(frameon=False, fontsize=8)
     picture = _save(figure, out, "architectures", "Ratio architectures")
-    return ["## Ratio architectures (C.3)", "", picture, ""]
+    return ["## Ratio architectures (D.3)", "", picture, ""]
 
 
 def _calibration(results: Path, out: Path) -> list[str]:
     frame = read_results(results, "calibration")
     plt = need("matplotlib.pyplot", extra="bench")
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), sharex=True, sharey=True)
-    lines = ["## Scores of g against scores of f (C.4)", ""]
+    lines = ["## Scores of g against scores of f (D.4)", ""]
     for ax, method in zip(axes, ("COMMOD", "AdvDebias"), strict=True):
         own = frame[frame["method"] == method]
         marker, colour = MARKS[method]
@@ -327,7 +327,7 @@ def _posthoc(results: Path, out: Path) -> list[str]:
     by_depth = frame.groupby("depth")["p_rule_frappe_cart"].mean()
     said = ", ".join(f"{depth}: {value:.2f}" for depth, value in by_depth.items())
     return [
-        "## FRAPPE with a tree for its additive term (C.5)",
+        "## FRAPPE with a tree for its additive term (D.5)",
         "",
         f"P-Rule by depth {said}; FRAPPE itself {frame['p_rule_frappe'].mean():.2f}, COMMOD "
         f"{frame['p_rule_commod'].mean():.2f}.",

@@ -1,6 +1,7 @@
 """The methods of the paper and of other packages, behind the interface of fairpatch's baselines."""
 
 from benchmarks.baselines.adv_debias import AdvDebias
+from benchmarks.baselines.coin import Coin
 from benchmarks.baselines.fair_bayes import FairBayes
 from benchmarks.baselines.frappe import Frappe
 from benchmarks.baselines.packages import EqualizedThresholds, Oxon
@@ -13,6 +14,7 @@ __all__ = [
     "AwareLpp",
     "Baseline",
     "BayesRule",
+    "Coin",
     "EqualizedThresholds",
     "FairBayes",
     "FewBayes",

@@ -68,7 +68,7 @@ def work(run: Run) -> Records:
         )  # fmt: skip
     for segment in segments(patch, split.X_test, changed):
         found.append(
-            {"part": "segment", "concept": segment.concept, "name": str(segment),
+            {"part": "segment", "concept": segment.concept, "name": segment.who,
              "towards_change": segment.towards_change, "people": segment.people,
              "inside": segment.inside.value, "outside": segment.outside.value}
         )  # fmt: skip

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fairpatch.choose.target import Target as Target
     from fairpatch.commod.adversarial import Adversarial as Adversarial
     from fairpatch.commod.estimator import Commod as Commod
+    from fairpatch.commod.problem import Departures as Departures
     from fairpatch.commod.problem import Grid as Grid
     from fairpatch.commod.problem import Training as Training
     from fairpatch.decision import Decision as Decision
@@ -40,6 +41,7 @@ _HOME = {
     "Commod": "fairpatch.commod.estimator",
     "Counts": "fairpatch.measure.counts",
     "Decision": "fairpatch.decision",
+    "Departures": "fairpatch.commod.problem",
     "FairPatch": "fairpatch.front",
     "Grid": "fairpatch.commod.problem",
     "Patch": "fairpatch.patch.model",
@@ -61,6 +63,7 @@ __all__ = [
     "Commod",
     "Counts",
     "Decision",
+    "Departures",
     "FairPatch",
     "Grid",
     "Patch",

@@ -24,6 +24,7 @@ from fairpatch.decision import Decision
 from fairpatch.estimator import PatchEstimator, seed_of
 from fairpatch.identity.compare import IfUnlike
 from fairpatch.identity.probe import with_probe
+from fairpatch.patch.locks import check_locks
 from fairpatch.patched import PatchedModel
 
 
@@ -248,6 +249,7 @@ class FairPatch(PatchEstimator):
         self, splits: Splits, decision: Decision, classes: Any, hidden: Collection[str],
         previous: PatchedModel | None, *, named: bool,
     ) -> Self:  # fmt: skip
+        check_locks(self.target.locks, splits.learn.X, splits.learn.s.features)
         encoder, base = self._prepared(
             splits.learn, decision.named(classes), hidden, self.categories
         )

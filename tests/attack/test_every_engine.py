@@ -22,6 +22,7 @@ from fairpatch.patch import (
     CategoryWeight,
     Column,
     Concept,
+    Lock,
     NumberWeight,
     Patch,
     ScoreBand,
@@ -42,7 +43,15 @@ def a_scale(random):
         if random.random() < 0.8
     ]
     gain, loss = int(random.integers(-3, 15)), int(random.integers(-15, 3))
-    return CardScale(approve_at=gain, deny_at=loss, confidence=bands)
+    texts = [str(t) for t in random.choice(TEXTS, 4, replace=False) if t]
+    locked = [
+        Lock(column="c1", values=texts[:2]),
+        Lock(column="i1", values=random.choice(5, 2, replace=False).tolist()),
+        Lock(column="n2", at_least=float(random.integers(-2, 1)), below=1.5),
+        Lock(column="n3", below=-2.0),
+    ]
+    some = [lock for lock in locked if random.random() < 0.5]
+    return CardScale(approve_at=gain, deny_at=loss, confidence=bands, locked=some)
 
 
 def a_patch(random, number):
@@ -134,6 +143,11 @@ def different(engine, patch, table):
     found = plain(engine(patch, table))
     assert len(found) == len(expected)
     return np.flatnonzero(found != expected).tolist()
+
+
+def test_the_attack_locks_people():
+    locked = [patch.locks(table) for patch, table in map(problem, range(1, PATCHES, 2))]
+    assert sum(rows.any() and not rows.all() for rows in locked) >= 2
 
 
 @pytest.mark.parametrize("name", EMBEDDED)

@@ -9,6 +9,7 @@ from benchmarks.baselines import (
     AdvDebias,
     AwareLpp,
     BayesRule,
+    Coin,
     EqualizedThresholds,
     FairBayes,
     Frappe,
@@ -25,6 +26,7 @@ BASELINES = [
     AdvDebias,
     AwareLpp,
     BayesRule,
+    Coin,
     EqualizedThresholds,
     FairBayes,
     Frappe,
@@ -34,13 +36,21 @@ BASELINES = [
     Reductions,
     Roc,
 ]
-STRONG = {"delta": 0.02, "alpha": 0.05, "lambda_kl": 0.01, "bound": 0.02, "gap": 0.02, "band": 0.15}
+STRONG = {
+    "share": 0.5,
+    "delta": 0.02,
+    "alpha": 0.05,
+    "lambda_kl": 0.01,
+    "bound": 0.02,
+    "gap": 0.02,
+    "band": 0.15,
+}
 
 
 @pytest.fixture(scope="module")
 def people():
     """1,500 people whose group shows in x; f reads x and disadvantages group b."""
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(20)  # a seed that no method has: its chances are its own
     s = random.choice(["a", "b"], 1_500, p=[0.6, 0.4])
     X = pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""Lemma 3.1 of the paper and its two corrections on small tables; the derivative of Result 2."""
+"""Lemma 4.1 of the paper and its two corrections on small tables; the derivative of Result 2."""
 
 from itertools import product
 

@@ -13,7 +13,7 @@ METHOD section 6; more groups, more features and equalized odds are the same pro
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import linprog
@@ -121,8 +121,12 @@ def multipliers(
     decided: Bools,
     cost: Floats,
     weight: Floats,
+    locked: Bools | None = None,
 ) -> list[Floats]:
-    """alpha of every feature's cells; ``chances`` are P(cell | x), ``cost`` what a change costs."""
+    """alpha of every feature's cells; ``chances`` are P(cell | x), ``cost`` what a change costs.
+
+    Who is ``locked`` counts in the rates and stays as decided.
+    """
     program = _Program()
     for k, feature_cells in enumerate(cells):
         for limit in limits:
@@ -133,12 +137,14 @@ def multipliers(
     w = weight[rows] / weight[rows].sum()
     gamma = np.array([(chances[k][rows] @ alpha) * w for k, alpha in program.rates])
     on_rates = program.table(0, len(program.rates))
+    stays = np.zeros(len(rows), bool) if locked is None else locked[rows]
+    ends = np.where(stays[:, None], decided[rows, None], [0.0, 1.0])
     upper: Any = hstack([csr_array(on_rates @ gamma), csr_array(program.table(1, program.ends))])
     solution: Any = linprog(
         np.concatenate([w * cost[rows] * np.where(decided[rows], -1, 1), np.zeros(program.ends)]),
         A_ub=upper,
         b_ub=np.array(program.upper),
-        bounds=[*[(0, 1)] * len(rows), *[(0, None)] * program.ends],
+        bounds=cast(Any, np.vstack([ends, np.tile([0.0, np.inf], (program.ends, 1))])),
         method="highs",
     )
     alphas = [np.zeros(feature_cells.n) for feature_cells in cells]

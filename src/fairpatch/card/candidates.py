@@ -7,6 +7,7 @@ of the scorecard itself, which is learned from all rows.
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import gcd
@@ -46,7 +47,9 @@ from fairpatch.measure.telling import group_auc
 from fairpatch.patch import CardScale, Patch, Provenance, ScoreBand
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
+from fairpatch.patch.locks import locked_rows, with_locked
 from fairpatch.patch.model import HALF
+from fairpatch.patch.parts import NEVER, Lock
 from fairpatch.patch.sealed import seal
 
 WORTH = (0.25, 0.5, 1.0)
@@ -90,6 +93,8 @@ class Cards:
     needed: Floats
     """Whole points that may be needed, the most first."""
     bands: dict[tuple[Direction, Between | None], tuple[ScoreBand, ...]]
+    locked: tuple[Lock, ...]
+    """Whose decisions are a matter of policy."""
     decision: Decision
     provenance: Provenance
     why_left_out: dict[str, str]
@@ -119,13 +124,15 @@ class Cards:
         scale = scale_of(needed_at(strength), model.constant, model.direction)
         concepts, shift = above_zero(self.cards[model.card].concepts(), scale, model.direction)
         read = {name for concept in concepts for name in concept.columns}
+        used = [f.column for f in self.cards[model.card].fields if f.column.name in read]
         patch = Patch(
-            columns=tuple(f.column for f in self.cards[model.card].fields if f.column.name in read),
+            columns=with_locked(used, self.locked),
             concepts=concepts,
             card=CardScale(
                 approve_at=scale["approve_at"] + shift,
                 deny_at=scale["deny_at"] + (shift if model.direction == "both" else -shift),
                 confidence=self.bands[model.direction, model.between],
+                locked=self.locked,
             ),
             strength=1.0 if strength else 0.0,
             decision=self.decision,
@@ -240,7 +247,8 @@ def _pool(
             elif d == "demote_only":
                 constant = -int(FARTHEST + card.reach[1])
             scale = CardScale(approve_at=1, confidence=by_band)
-            sure = bare.model_copy(update={"card": scale}).confidence(problem.f_logit)[here]
+            sure = bare.model_copy(update={"card": scale}).confidence(problem.f_logit)
+            sure = np.where(problem.locked, float(NEVER), sure)[here]
             models.append(Candidate(c, aim, worth, teacher, d, between, constant))
             for points, table in ((crossed[c], ratios), (whole[c], final)):
                 table.append(hundred_ratio(points[here] + constant, sure, problem.f_logit[here]))
@@ -249,7 +257,7 @@ def _pool(
     top = int(-(-highest // step) + 1) * step
     return Cards(
         tuple(cards), tuple(models), np.array(ratios), np.array(final),
-        np.arange(top, 0, -step, dtype=np.float64), bands, task.decision,
+        np.arange(top, 0, -step, dtype=np.float64), bands, target.locks, task.decision,
         _provenance(task, problem, options), why,
     )  # fmt: skip
 
@@ -304,12 +312,14 @@ def push_problem(
     *,
     weight: Floats | None = None,
     ask: Ask | None = None,
+    locked: Sequence[Lock] = (),
 ) -> tuple[PushProblem, dict[str, str]]:
     """The rows as the learner of a scorecard takes them, and the columns it does not take."""
     held = Columns.of(rows.X)
     columns = list({f.column.name: f.column for f in encoder.features}.values())
     options.check_columns([column.name for column in columns])
     why = left_out(held, columns, rows.f)
+    why |= {lock.column: "it locks decisions" for lock in locked}
     kept = [column for column in columns if column.name not in why]
     fields = fields_of(held, kept, options)
     if not fields:
@@ -330,6 +340,7 @@ def push_problem(
         rows.f,
         np.abs(rows.f) / full_confidence(rows.f),
         np.ones(len(rows)) if weight is None else weight,
+        locked_rows(locked, rows.X),
     )
     return problem, why
 
@@ -340,7 +351,7 @@ def _remembered(
     """The problem of these rows; where only wishes changed, f is not asked again."""
     if "problem" not in task.memory:
         task.memory["problem"] = push_problem(
-            rows, task.encoder, options, weight=weight, ask=task.ask
+            rows, task.encoder, options, weight=weight, ask=task.ask, locked=task.target.locks
         )
     problem, why = task.memory["problem"]
     return replace(problem, rules=Rules.of(problem.fields, problem.orders, options)), why

@@ -41,6 +41,8 @@ class PushProblem:
     sure: Floats
     """m: how confident f is, in units of what one in ten exceeds."""
     weight: Floats
+    locked: Bools
+    """Whose decision is a matter of policy."""
     known: dict[tuple[tuple[Cells, ...], Teacher], list[CellModel | FactoredModel]] = field(
         default_factory=dict, repr=False
     )
@@ -48,14 +50,14 @@ class PushProblem:
 
     @property
     def near(self) -> Floats:
-        """How much each row matters: those near the threshold most."""
-        return np.asarray(self.weight * np.exp(-self.sure / NEAR))
+        """How much each row matters: those near the threshold most, and those locked nothing."""
+        return np.asarray(self.weight * np.exp(-self.sure / NEAR) * ~self.locked)
 
     def take(self, rows: Ints) -> "PushProblem":
         """Some of the rows."""
         arrays = {
             name: getattr(self, name)[rows]
-            for name in ("Z", "groups", "y", "f_logit", "sure", "weight")
+            for name in ("Z", "groups", "y", "f_logit", "sure", "weight", "locked")
         }
         return replace(self, pieces=tuple(p[rows] for p in self.pieces), known={}, **arrays)
 
@@ -80,7 +82,8 @@ class Aim:
         cells = tuple(Cells(int(s.max(initial=0)) + 1, by_label) for s in problem.groups.T)
         models = _models(problem, cells, teacher)
         chances = [model.probabilities(problem.Z, problem.f_logit) for model in models]
-        rest = (problem.f_logit > 0, 1 + np.minimum(problem.sure, 1.0), problem.weight)
+        cost = 1 + np.minimum(problem.sure, 1.0)
+        rest = (problem.f_logit > 0, cost, problem.weight, problem.locked)
         return [
             cls(cells, tuple(multipliers(chances, cells, limits, *rest)), teacher)
             for limits in asked

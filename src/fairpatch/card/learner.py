@@ -82,13 +82,13 @@ class Card(CardOptions):
         """Learn the columns and points again, at the scorecard's own aim, worth and direction."""
         if target is None:
             raise ValueError("a card is learned for a target: review with refits=0")
-        problem, _ = push_problem(rows, encoder, self, ask=ask)
+        problem, _ = push_problem(rows, encoder, self, ask=ask, locked=target.locks)
         settings = patch.provenance.settings
         worth = float(settings.get("worth", 1.0))
         teacher = Teacher(
             float(settings.get("inverse_penalty", 0.3)), bool(settings.get("factored", False))
         )
-        most, sure = most_columns(target), patch.confidence(rows.f)
+        most, sure = most_columns(target), patch.confidence(rows.f, rows.X)
 
         def again(drawn: Ints, _: int) -> Floats:
             some = problem.take(drawn)

@@ -16,6 +16,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import CardScale, Patch
+from fairpatch.patch.locks import with_locked
 from fairpatch.patch.sealed import seal
 
 
@@ -79,7 +80,8 @@ def beside_previous(new: Cards, previous: Patch, rows: Rows) -> Joined:
         previous.model_copy(
             update={
                 **same,
-                "card": card.model_copy(update={"confidence": bands}),
+                "card": card.model_copy(update={"confidence": bands, "locked": new.locked}),
+                "columns": with_locked(previous.columns, new.locked),
                 "direction": one,
             }
         )

@@ -74,6 +74,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
     splits, target = task.splits, task.target
     check_points_right(splits.learn, task.decision)
     frontier, encoder, learned = train_frontier(task, learner)
+    _check_locked(frontier.candidates.patch(0), target)
     tell("choosing", 0.0)
     ladder = choose(frontier, target)
     choice = preferred = ladder[-1]
@@ -109,6 +110,12 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         struck=struck_lines(frontier.candidates, choice, learned.rows),
         wishes=wishes(replace(task, encoder=encoder), learner, frontier, choice, preferred),
     )
+
+
+def _check_locked(patch: Patch, target: Target) -> None:
+    """Refuse a learner that does not know of locks: its patches would change what is policy."""
+    if target.locks and (patch.card is None or patch.card.locked != target.locks):
+        raise ValueError("only a scorecard locks rows: leave out locked, or use learner=Card()")
 
 
 def train_frontier(task: Task, learner: Learner) -> tuple[Frontier, Encoder, Learned]:

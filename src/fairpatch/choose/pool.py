@@ -76,7 +76,8 @@ class Patches:
                 alike[patch.concepts, patch.offset] = patch.points(rows.X)
         points = [alike[patch.concepts, patch.offset] for patch in whole]
         ratios = [
-            dial_ratio(patch, of_rows, rows.f) for patch, of_rows in zip(whole, points, strict=True)
+            dial_ratio(patch, of_rows, rows.f, rows.X)
+            for patch, of_rows in zip(whole, points, strict=True)
         ]
         strengths = None if whole[0].card is None else _whole_points(np.array(ratios))
         return cls(tuple(whole), strengths), np.array(ratios)
@@ -117,12 +118,15 @@ class Patches:
         return len(patch.concepts if patch.card is None else patch.lines)
 
 
-def dial_ratio(patch: Patch, points: Floats, f_logit: Floats) -> Floats:
-    """The paper's r; of a scorecard the one where a hundred points are needed from its anchor."""
+def dial_ratio(patch: Patch, points: Floats, f_logit: Floats, X: Any = None) -> Floats:
+    """The paper's r; of a scorecard the one where a hundred points are needed from its anchor.
+
+    X says who is locked, where the card locks anybody.
+    """
     if patch.card is None:
         each, rest = patch.effect(f_logit)
         return np.asarray(1 + each * points + rest)
-    return hundred_ratio(points + anchor(patch), patch.confidence(f_logit), f_logit)
+    return hundred_ratio(points + anchor(patch), patch.confidence(f_logit, X), f_logit)
 
 
 def hundred_ratio(points: Floats, confidence: Floats, f_logit: Floats) -> Floats:

@@ -31,7 +31,7 @@ def struck_lines(candidates: Pool, choice: Choice, rows: Rows) -> tuple[Struck, 
     for line in patch.lines:
         left = edit(patch, strike=[line.name])
         points = left.points(rows.X) + constant_of(patch)
-        ratio = hundred_ratio(points, left.confidence(rows.f), rows.f)
+        ratio = hundred_ratio(points, left.confidence(rows.f, rows.X), rows.f)
         (dials,) = dials_of([ratio], [patch.direction], rows, candidates)
         struck.append(Struck(choice.model, patch.direction, line.name, dials))
     return tuple(struck)

@@ -1,6 +1,6 @@
 """What the user asks for: what must hold, and how much may change. No lambda in sight."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from inspect import Parameter, Signature
 from typing import Any, Literal, NamedTuple, get_type_hints
 
@@ -10,6 +10,8 @@ from fairpatch._hints import did_you_mean
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
+from fairpatch.patch.locks import locks_of
+from fairpatch.patch.parts import Lock
 
 Preference = Literal["changes", "accuracy"]
 MOST_CHANGES = 0.5
@@ -77,6 +79,9 @@ class Target:
         all. Columns that tell most are left out of a scorecard until it is kept.
     only_between : two scores, optional
         Close calls only: where the base model's score lies outside, no decision changes.
+    locked : mapping of columns, optional
+        Rows whose decision is a matter of policy and never changes, by a column's value, values, or
+        range: ``{"knock_out": "yes", "amount": {"at_least": 50_000}}``. Any one is enough.
     direction : {"both", "promote_only", "demote_only"}
         Which decisions may change.
     confidence : float
@@ -116,6 +121,7 @@ class Target:
     reads: tuple[str, ...] | None = None
     max_proxy: float | None = None
     only_between: tuple[float, float] | None = None
+    locked: dict[str, Any] | None = field(default=None, hash=False)
     direction: Direction = "both"
     confidence: float = 0.95
     prefer: tuple[Preference, ...] | None = None
@@ -147,6 +153,7 @@ class Target:
         values["prefer"] = _order(values["prefer"])
         for name in ("reads", "only_between"):
             values[name] = None if values[name] is None else tuple(values[name])
+        values["locked"] = dict(values["locked"]) if values["locked"] else None
         if values["prefer"] is not None and values["price_per_change"] != 1.0:
             raise ValueError(
                 "give prefer or price_per_change, not both: prefer is an order, no price"
@@ -179,6 +186,11 @@ class Target:
             A new one; this one stays as it is.
         """
         return Target(**{**self.get_params(), **changes})
+
+    @property
+    def locks(self) -> tuple[Lock, ...]:
+        """Whose decisions are a matter of policy."""
+        return locks_of(self.locked or {})
 
     @property
     def fairness_requirements(self) -> list[Requirement]:
@@ -221,6 +233,8 @@ class Target:
             text += f", at most {self.max_columns} columns"
         if self.only_between is not None:
             text += f", only scores from {self.only_between[0]:g} to {self.only_between[1]:g}"
+        if self.locked:
+            text += f", locked where {' or '.join(map(str, self.locks))}"
         return (
             text
             if self.max_proxy is None
@@ -254,6 +268,8 @@ def _check_options(values: dict[str, Any]) -> None:
         check.names("reads", values["reads"])
     if values["only_between"] is not None:
         _check_between(values["only_between"])
+    if values["locked"]:
+        locks_of(values["locked"])
 
 
 def _check_between(value: Any) -> None:

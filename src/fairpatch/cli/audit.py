@@ -3,6 +3,7 @@
 from fairpatch.cli import data as tables
 from fairpatch.cli.base_model import base_model
 from fairpatch.cli.options import (
+    AdverseImpact,
     ConfigFile,
     Data,
     Favourable,
@@ -16,6 +17,7 @@ from fairpatch.cli.options import (
     Model,
     Positive,
     PRule,
+    Reference,
     Score,
     Sensitive,
     ShowSmallCounts,
@@ -25,7 +27,7 @@ from fairpatch.cli.options import (
     Weight,
 )
 from fairpatch.cli.people import table_of
-from fairpatch.cli.say import say, say_json
+from fairpatch.cli.say import refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
 
 
@@ -43,6 +45,8 @@ def run(
     threshold: Threshold = None,
     trust_model: TrustModel = None,
     show_small_counts: ShowSmallCounts = False,
+    adverse_impact: AdverseImpact = False,
+    reference: Reference = None,
     p_rule: PRule = None,
     target: Targets = None,
     junit: Junit = None,
@@ -82,6 +86,18 @@ def run(
         show_small_counts=show_small_counts,
     )
     asked = configs.limits(target or [], {"p_rule": p_rule})
+    if reference is not None and not adverse_impact:
+        refuse("--reference is for --adverse-impact: give both")
+    if adverse_impact:
+        if asked:
+            refuse("--adverse-impact prints its tables alone: leave out the target")
+        found = audited.adverse_impact(reference)
+        if json:
+            say_json([table.data for table in found])
+        else:
+            favoured = audited.decision.favoured
+            say("\n".join(table.table(favoured).text() for table in found))
+        return
     if not asked:
         say_json(audited.to_dict()) if json else say(str(audited))
         return

@@ -48,6 +48,16 @@ ShowSmallCounts = Annotated[
         help=f"suppress nothing: only for readers who may see counts below {MIN_PEOPLE}",
     ),
 ]
+AdverseImpact = Annotated[
+    bool,
+    typer.Option(
+        "--adverse-impact",
+        help="the tables that US lenders and employers file: impact ratios, tests, shortfall",
+    ),
+]
+Reference = Annotated[
+    str | None, typer.Option(help="group that others are compared with; else the highest rate")
+]
 Targets = Annotated[
     list[str] | None, typer.Option("--target", help="what must hold, NAME=VALUE; may be repeated")
 ]

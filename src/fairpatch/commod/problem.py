@@ -91,6 +91,9 @@ class Departures:
 
     docs/paper.md says what each is worth.
 
+    >>> Training(departures=Departures.none(start_at_one=True)).departures.exact_zeros
+    False
+
     Parameters
     ----------
     start_at_one : bool

@@ -348,10 +348,11 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
         lines = "".join(c.model_dump_json() for c in patch.concepts)
         kind = f"{patch.card is None} {patch.direction} {patch.decision} {patch.offset} {lines}"
         name = names.setdefault(kind, f"{POINTS}_{len(names)}")
-        shared[name] = needed_points_expr(typed(patch, schema), score)
-        bands = "" if patch.card is None else str(patch.card.confidence)
+        own = typed(patch, schema)
+        shared[name] = needed_points_expr(own, score)
+        bands = "" if own.card is None else f"{own.card.confidence} {own.card.locked}"
         confidence = confidences.setdefault(bands, f"{CONFIDENCE}_{len(confidences)}")
-        shared[confidence] = confidence_expr(patch, score)
+        shared[confidence] = confidence_expr(own, score)
         decisions.append(favour_expr(patch, score, nw.col(name), nw.col(confidence)))
     return frame.with_columns(**shared).to_native(), decisions
 

@@ -26,6 +26,7 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import EDGE
 from fairpatch.patch.model import HALF, log_odds
 from fairpatch.patch.parts import (
+    NEVER,
     CategoricalWeight,
     Column,
     Concept,
@@ -182,7 +183,12 @@ def _confidence(graph: Graph, patch: Patch, score: str, edge: Callable[[float], 
     """
     bands = [] if patch.card is None else patch.card.bands
     nothing = graph.node("Mul", [score, graph.constant([0.0])])
-    return _by_range(graph, score, bands, graph.node("Equal", [score, score]), nothing, edge)
+    points = _by_range(graph, score, bands, graph.node("Equal", [score, score]), nothing, edge)
+    lock = None if patch.card is None else patch.card.lock
+    if lock is None:
+        return points
+    locked = graph.node("Greater", [_total(graph, lock), graph.constant([0.0])])
+    return graph.node("Where", [locked, graph.constant([float(NEVER)]), points])
 
 
 def _card_ratio(graph: Graph, patch: Patch, approved: str, confidence: str) -> str:

@@ -124,6 +124,8 @@ def column_type(patch: Patch, column: Any) -> str:
         if category.column == column.name
         for entry in category.categories
     ]
+    for lock in patch.card.locked if patch.card is not None else ():
+        categories += lock.values if lock.column == column.name else ()
     if not categories and patch.fingerprint is not None:  # only a gap counts
         categories = [
             v for c in patch.fingerprint.columns if c.column == column.name for v in c.categories

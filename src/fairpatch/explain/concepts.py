@@ -88,7 +88,7 @@ def push(patch: Patch, X: Any, f_logit: Floats | None = None) -> Floats:
     From its mean over the rows, as the paper's concepts have no zero of their own; a card's points
     have one.
     """
-    each, _ = patch.effect(f_logit)
+    each, _ = patch.effect(f_logit, X)
     parts = [
         each * concept.weight * activation(concept, patch.columns, X) for concept in patch.concepts
     ]

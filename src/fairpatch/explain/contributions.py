@@ -59,7 +59,7 @@ def contributions(
         What each column adds to the ratio, row by row.
     """
     whole = merge(patch.concepts, patch.offset)
-    each, rest = patch.effect(f_logit)
+    each, rest = patch.effect(f_logit, X)
     held = Columns.of(X)
     by_name = {k: each * v for k, v in by_column(whole, patch.columns, held).items()}
     if patch.card is not None:  # a card's points count from 0, and confidence beside them

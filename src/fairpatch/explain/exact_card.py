@@ -54,7 +54,8 @@ def exact_card(patch: Patch, rows: Rows, metric: Metric, limit: float) -> ExactC
             for line in strongest
         ]
     ).T
-    denied, steps = rows.f <= 0, _steps(patch.confidence(rows.f))
+    denied = (rows.f <= 0) & ~patch.locks(rows.X)
+    steps = _steps(patch.confidence(rows.f, rows.X))
     pattern = np.column_stack([members, steps])[denied]
     cells, where = np.unique(pattern, axis=0, return_inverse=True)
     shares, base = [], []

@@ -92,7 +92,7 @@ def reasons(
     moves = Moves.of(patch, X if reference is None else reference)
     held = Columns.of(X)
     values = {c.name: held.values(c) for c in patch.columns}
-    each = np.broadcast_to(patch.effect(f)[0], len(f))
+    each = np.broadcast_to(patch.effect(f, X)[0], len(f))
     (lines, names), tallies = _lines(patch, X, f > 0), _tallies(patch, X, f)
     return [
         replace(
@@ -111,7 +111,7 @@ def _tallies(patch: Patch, X: Any, f: Floats) -> list[tuple[int, int, int] | Non
     turned = np.where(f > 0, -1, 1) * patch.points(X)
     gain, loss = patch.needed
     needed = np.where(f > 0, loss, gain)
-    rows = np.stack([turned, patch.confidence(f), needed]).T.round().astype(int).tolist()
+    rows = np.stack([turned, patch.confidence(f, X), needed]).T.round().astype(int).tolist()
     return [(a, b, c) for a, b, c in rows]
 
 

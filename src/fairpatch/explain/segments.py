@@ -24,14 +24,24 @@ class Segment:
     towards_change: bool
     """Whether the concept pushes towards a change here, or holds decisions in place."""
     leaf: Leaf
+    """The conditions: who meets them, and how they read."""
     people: int
     others: int
     inside: Estimate
     """P(change) for the people who meet the conditions."""
     outside: Estimate
 
-    def __str__(self) -> str:
+    @property
+    def who(self) -> str:
+        """The conditions, in words."""
         return str(self.leaf)
+
+    def __str__(self) -> str:
+        side = "towards a change" if self.towards_change else "against one"
+        return (
+            f"{self.concept}, {side}: {self.who}; {self.people} people, P(change) "
+            f"{self.inside.value:.2f} inside, {self.outside.value:.2f} outside"
+        )
 
 
 def segments(

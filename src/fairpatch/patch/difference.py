@@ -23,6 +23,7 @@ def _weights(patch: Patch) -> dict[str, float]:
             "points to approve": float(patch.card.approve_at),
             "points to deny": float(patch.card.deny_at),
             **{f"confidence, score {where(band)}": band.weight for band in patch.card.bands},
+            **{f"locked, {lock}": 1.0 for lock in patch.card.locked},
             "strength": patch.strength,
             **{line.name: line.points for line in patch.lines},
         }

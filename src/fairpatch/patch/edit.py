@@ -61,6 +61,7 @@ def edit(
     concepts = [_edited(concept, columns, wanted) for concept in patch.concepts]
     kept = tuple(c for c in concepts if c.columns)
     read = {name for concept in kept for name in concept.columns}
+    read |= {lock.column for lock in patch.card.locked}
     made = [
         f"{name}: struck, was {shown(known[name].points)}" if not value
         else f"{name}: {shown(value)} instead of {shown(known[name].points)}"

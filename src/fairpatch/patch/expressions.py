@@ -14,6 +14,7 @@ import narwhals as nw
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
+    NEVER,
     CategoricalWeight,
     Concept,
     NumberWeight,
@@ -101,9 +102,15 @@ def unbounded_expr(
 
 
 def confidence_expr(patch: Patch, score: str) -> nw.Expr:
-    """The points that f's confidence is worth, by the band of its score."""
+    """The points that f's confidence is worth, by the band of its score, or by a lock."""
     p = nw.col(score).cast(nw.Float64)
-    return _by_range(p, [] if patch.card is None else patch.card.bands, whole=True)
+    points = _by_range(p, [] if patch.card is None else patch.card.bands, whole=True)
+    lock = None if patch.card is None else patch.card.lock
+    return (
+        points
+        if lock is None
+        else _first([(_sum(lock, whole=True) > 0, NEVER)], points, whole=True)
+    )
 
 
 def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:

@@ -35,11 +35,13 @@ from fairpatch._hints import did_you_mean
 from fairpatch.base import AT_THRESHOLD, CLIP
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.decide import decide
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.lines import Line, lines_of
 from fairpatch.patch.parts import (
     MOST_POINTS,
+    NEVER,
     CardScale,
     Column,
     Concept,
@@ -137,7 +139,8 @@ class Patch(Part):
         if twice is not None:
             raise ValueError(f"column {twice!r} is declared twice; keep one of the two")
         declared = {column.name for column in self.columns}
-        for concept in self.concepts:
+        lock = self.card.lock if self.card is not None else None
+        for concept in (*self.concepts, *([lock] if lock else [])):
             undeclared = set(concept.columns) - declared
             if undeclared:
                 raise ValueError(
@@ -187,12 +190,14 @@ class Patch(Part):
 
     def ratio(self, X: Any, f_logit: Any = None) -> Floats:
         """r(x) of every row of a frame or array; a card needs f's log-odds for it."""
-        each, rest = self.effect(f_logit)
+        each, rest = self.effect(f_logit, X)
         ratio = np.asarray(each * self.points(X) + (rest + 1.0))
         return ratio if self.card is None else np.clip(ratio, -1.0, 1.0)
 
-    def effect(self, f_logit: Any = None) -> tuple[Any, Any]:
+    def effect(self, f_logit: Any = None, X: Any = None) -> tuple[Any, Any]:
         """What one point adds to r, and what f's sureness adds to it: r - 1 = each points + rest.
+
+        X says who is locked, where the card locks anybody.
 
         >>> card = Patch(columns=[], concepts=[], card=CardScale(approve_at=10))
         >>> each, rest = card.effect([-1.0, 1.0])
@@ -207,7 +212,7 @@ class Patch(Part):
         gain, loss = self.needed
         needed = np.where(f > 0, loss, gain)
         unit = self.strength / np.maximum(needed, 1)
-        short = needed + self.confidence(f) - HALF
+        short = needed + self.confidence(f, X) - HALF
         return np.where(f > 0, unit, -unit), unit * short - self.strength
 
     @property
@@ -228,14 +233,27 @@ class Patch(Part):
             return None
         return self.card.approve_at if may_promote(self.direction) else self.card.deny_at
 
-    def confidence(self, f_logit: Any) -> Floats:
+    def confidence(self, f_logit: Any, X: Any = None) -> Floats:
         """The points that f's confidence is worth: those of the band that each score lies in.
 
         Bands are compared as log-odds, by the function that made f_logit: a score that is an edge
-        lies in the same band here and in every engine.
+        lies in the same band here and in every engine. Who is locked has more than anybody could
+        overcome.
         """
         worth = [band.weight for band in self.card.bands] if self.card is not None else []
-        return np.array([*worth, 0.0])[self.band(f_logit)]
+        points = np.array([*worth, 0.0])[self.band(f_logit)]
+        if self.card is None or not self.card.locked:
+            return points
+        if X is None:
+            raise ValueError("the card has locked rows: give their columns, X, with the scores")
+        return np.where(self.locks(X), float(NEVER), points)
+
+    def locks(self, X: Any) -> Bools:
+        """Whose decision is a matter of policy, and stays as f has it."""
+        lock = self.card.lock if self.card is not None else None
+        if lock is None:
+            return np.zeros(Columns.of(X).rows, bool)
+        return np.asarray(activation(lock, self.columns, X) > 0)
 
     def band(self, f_logit: Any) -> Ints:
         """The number of the band of confidence that each score lies in; -1 where in none."""

@@ -13,6 +13,7 @@ from fairpatch.measure.values import plain
 from fairpatch.patch.decide import changes
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
+    NEVER,
     CategoricalWeight,
     Concept,
     NumberWeight,
@@ -54,6 +55,8 @@ class OnePerson:
         self.patch = patch
         self._points = _sum(merge(patch.concepts, patch.offset))
         self._bands = _ends(patch.card.bands if patch.card else [])
+        lock = patch.card.lock if patch.card else None
+        self._lock = _sum(lock) if lock else None
         self._positions = [(c.name, c.position) for c in patch.columns]
         self._lines = reason_lines(patch) if patch.card is not None else []
         self._parts = [_sum(merge([line.part])) for line in self._lines]
@@ -65,12 +68,13 @@ class OnePerson:
             row = self._named(row)
         try:
             points = self._points(row)
+            locked = self._lock is not None and self._lock(row) > 0
         except KeyError as error:
             raise KeyError(
                 f"the row has no column {error.args[0]!r}, which the patch reads"
             ) from None
         patch, t, p = self.patch, self.patch.threshold, float(score)
-        r = self._ratio(points, p)
+        r = self._ratio(points, p, locked=locked)
         if not 0.0 <= p <= 1.0:  # nor NaN
             return Decided(None, None, r, points)
         above, favourable = p > t, patch.decision.favourable == 1
@@ -87,7 +91,7 @@ class OnePerson:
             raise TypeError("this patch reads columns by name: give a dictionary, not an array")
         return named
 
-    def _ratio(self, points: float, p: float) -> float:
+    def _ratio(self, points: float, p: float, *, locked: bool) -> float:
         patch = self.patch
         if patch.card is None:
             return points * patch.strength + 1.0
@@ -97,6 +101,8 @@ class OnePerson:
         gain, loss = patch.needed
         needed = loss if approved else gain
         confidence = next((w for low, high, w in self._bands if low <= p < high), 0.0)
+        if locked:
+            confidence = NEVER
         short = needed + confidence + (points if approved else -points)
         return (short - HALF) / max(needed, 1)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import pairwise
 from math import inf
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -161,14 +161,57 @@ class ScoreBand(Part):
     points: Annotated[int, Field(strict=True, ge=0, le=MOST_POINTS)] | None = 0
 
 
+class Lock(Part):
+    """Rows whose decision is a matter of policy: the patch leaves it as the base model has it.
+
+    Either some values of a column, or its numbers from ``at_least`` on and below ``below``. A
+    missing value locks nobody.
+
+    >>> str(Lock(column="knock_out", values=["yes"])), str(Lock(column="amount", at_least=50_000))
+    ('knock_out is yes', 'amount from 50000')
+    """
+
+    column: str
+    values: tuple[Category, ...] = ()
+    at_least: Number | None = None
+    below: Number | None = None
+
+    @model_validator(mode="after")
+    def _one_condition(self) -> Self:
+        by_number = self.at_least is not None or self.below is not None
+        if bool(self.values) == by_number:
+            raise ValueError(
+                f"rows are locked by values of {self.column!r}, or by at_least and below: give one "
+                "of the two"
+            )
+        return self
+
+    @property
+    def part(self) -> "CategoricalWeight | RangesWeight":
+        """1 for a row that is locked, in the words of every engine."""
+        if self.values:
+            each = [CategoryWeight(category=value, weight=1.0) for value in self.values]
+            return CategoricalWeight(column=self.column, categories=tuple(each), missing=0.0)
+        one = Range(at_least=self.at_least, below=self.below, weight=1.0)
+        return RangesWeight(column=self.column, ranges=(one,))
+
+    def __str__(self) -> str:
+        if self.values:
+            return f"{self.column} is {' or '.join(map(str, self.values))}"
+        ends = [f"from {self.at_least:g}"] if self.at_least is not None else []
+        ends += [f"below {self.below:g}"] if self.below is not None else []
+        return f"{self.column} {' and '.join(ends)}"
+
+
 class CardScale(Part):
     """What makes of a patch a scorecard: how many points change a decision.
 
     A denied person is approved where points - confidence >= ``approve_at``, an approved one denied
-    where points + confidence <= ``deny_at``; confidence is that of the score's band.
+    where points + confidence <= ``deny_at``; confidence is that of the score's band, and of a
+    locked row more than anybody has points.
 
     >>> CardScale(approve_at=30)
-    CardScale(approve_at=30, deny_at=-30, confidence=())
+    CardScale(approve_at=30, deny_at=-30, confidence=(), locked=())
     """
 
     approve_at: Annotated[int, Field(strict=True, ge=-MOST_POINTS, le=MOST_POINTS)]
@@ -176,6 +219,8 @@ class CardScale(Part):
     """As far below 0 as ``approve_at`` is above, where it is not given."""
     confidence: tuple[ScoreBand, ...] = ()
     """Scores that are in no band have 0."""
+    locked: tuple[Lock, ...] = ()
+    """Whose decisions never change; any of them is enough."""
 
     @model_validator(mode="before")
     @classmethod
@@ -190,6 +235,18 @@ class CardScale(Part):
     def _apart(cls, value: tuple[ScoreBand, ...]) -> tuple[ScoreBand, ...]:
         check_apart(value, "the bands of the score")
         return value
+
+    @property
+    def lock(self) -> "Concept | None":
+        """Above 0 for whom some lock holds; None where there is none."""
+        if not self.locked:
+            return None
+        parts = [lock.part for lock in self.locked]
+        return Concept(
+            name="locked", weight=1.0, intercept=0.0,
+            categories=tuple(p for p in parts if isinstance(p, CategoricalWeight)),
+            ranges=tuple(p for p in parts if isinstance(p, RangesWeight)),
+        )  # fmt: skip
 
     @property
     def bands(self) -> list[Range]:

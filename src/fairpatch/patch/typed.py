@@ -10,7 +10,7 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch.patch.model import Patch
-from fairpatch.patch.parts import CategoricalWeight, Category, CategoryWeight
+from fairpatch.patch.parts import CategoricalWeight, Category, CategoryWeight, Lock
 
 
 def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
@@ -23,7 +23,21 @@ def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
         )
         for concept in patch.concepts
     ]
-    return patch.model_copy(update={"concepts": tuple(concepts)})
+    changes: dict[str, Any] = {"concepts": tuple(concepts)}
+    if patch.card is not None and patch.card.locked:
+        locked = [_typed_lock(lock, schema.get(lock.column)) for lock in patch.card.locked]
+        kept = tuple(lock for lock in locked if lock is not None)
+        changes["card"] = patch.card.model_copy(update={"locked": kept})
+    return patch.model_copy(update=changes)
+
+
+def _typed_lock(lock: Lock, kind: Any) -> Lock | None:
+    """A lock by values that the column can have; None where it can have none of them."""
+    if kind is None or not lock.values:
+        return lock
+    values = [_as(value, kind) for value in lock.values]
+    kept = tuple(dict.fromkeys(value for value in values if value is not None))
+    return lock.model_copy(update={"values": kept}) if kept else None
 
 
 def _typed(part: CategoricalWeight, kind: Any) -> CategoricalWeight:

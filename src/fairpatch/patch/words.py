@@ -160,6 +160,8 @@ def sentences(patch: Readable) -> list[str]:
         texts[0] = f"{_a(no)} person is {yes} at {_points(patch.card.approve_at)} or more."
     if may_demote(patch.direction):
         texts[1] = f"{_a(yes)} person is {no} at {_points(patch.card.deny_at)} or fewer."
+    if patch.card.locked:
+        texts.append(f"Locked, never changed: {'; '.join(map(str, patch.card.locked))}.")
     return texts
 
 

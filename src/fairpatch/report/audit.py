@@ -25,7 +25,9 @@ from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.groups import check_values
 from fairpatch.measure.labels import label_expr, positive_labels
 from fairpatch.measure.metric import METRICS
+from fairpatch.report.adverse_impact import AdverseImpact, adverse_impact
 from fairpatch.report.comparison import RATES, GroupComparison, metric_row, notes
+from fairpatch.report.score_means import ScoreMeans
 from fairpatch.roles import take_apart
 
 ALIKE = 0.05
@@ -78,6 +80,7 @@ def audit(
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         counts, decided = _of_table(X, y, sensitive_features, estimator, contract)
+        scores = ScoreMeans.of_table(X, estimator, counts.features)
     else:
         given = take_apart(X, y, sensitive_features, contract, _read_by(estimator))
         weight = sample_weight if given.weight is None else given.weight
@@ -94,11 +97,12 @@ def audit(
             sensitive_features=given.sensitive,
             sample_weight=weight,
         )
+        scores = ScoreMeans.of_rows(base.scores(given.X), given.sensitive)
     _check_points_right(counts, decided)
     for feature in counts.features:
         check_values(feature, len(counts.by(feature).known().groups))
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
-    return Audit(counts, decided, confidence, least, show_small_counts)
+    return Audit(counts, decided, confidence, least, show_small_counts, scores)
 
 
 def _of_table(
@@ -166,6 +170,7 @@ class Audit:
     confidence: float
     min_count: int
     show_small_counts: bool = False
+    scores: ScoreMeans | None = None
 
     @property
     def favourable(self) -> int:
@@ -239,6 +244,44 @@ class Audit:
     def favourable_counts(self) -> Counts:
         """Counts in which 1 is the favourable outcome, so that TPR means: deserved and got it."""
         return self.counts if self.favourable == 1 else self.counts.flip()
+
+    def adverse_impact(self, reference: str | None = None) -> list[AdverseImpact]:
+        """The tables that US lenders and employers file: every group against a reference.
+
+        Parameters
+        ----------
+        reference : str, optional
+            A group of one of the features, such as "White"; of the other features, and where it is
+            not given, the group with the highest rate.
+
+        Returns
+        -------
+        list of AdverseImpact
+            One for each sensitive feature, and one for their intersection.
+        """
+        known = [str(g["group"]) for c in self.comparisons.values() for g in c.groups]
+        if reference is not None and reference not in known:
+            raise ValueError(
+                f"there is no group {reference!r} that may be shown; there are "
+                f"{', '.join(map(repr, known))}" + did_you_mean(reference, known)
+            )
+        turn = -1.0 if self.favourable == 0 else 1.0
+        found = []
+        for comparison in self.comparisons.values():
+            names = [str(g["group"]) for g in comparison.groups]
+            if not names:
+                continue
+            means = {} if self.scores is None else self.scores.by(*comparison.features)
+            found.append(
+                adverse_impact(
+                    comparison.name,
+                    comparison.groups,
+                    reference=reference if reference in names else None,
+                    weighted=self.counts.weighted,
+                    scores={name: turn * value for name, value in means.items()},
+                )
+            )
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that is shown, as plain data for JSON."""

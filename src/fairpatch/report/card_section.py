@@ -87,6 +87,8 @@ class CardSection(Shown):
     """Strongest first."""
     sentences: list[str]
     """When a decision changes."""
+    locked: Count | None
+    """How many people's decisions are a matter of policy; null where nobody's are."""
     as_learned: bool
     """Whether nobody has edited it since it was learned."""
     edits: list[str]
@@ -115,6 +117,7 @@ def card_section(
         confidence=[Attribute(value=words, shown=points) for words, points in band_rows(patch)],
         lines=[_line(patch, line, rows, after, metric, beside) for line in strongest],
         sentences=sentences(patch),
+        locked=beside.tens.count(patch.locks(rows.X).sum()) if card.locked else None,
         as_learned=is_as_learned(patch) and not patch.provenance.edits,
         edits=list(patch.provenance.edits),
     )

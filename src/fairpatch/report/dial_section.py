@@ -67,7 +67,7 @@ def dial_section(
     and outcome off the step that the figures take there. So of those who have changed only the full
     tens are told, and every figure as what it then lies between.
     """
-    each, rest = patch.with_strength(1.0).effect(rows.f)
+    each, rest = patch.with_strength(1.0).effect(rows.f, rows.X)
     ratio = np.asarray(1 + each * patch.points(rows.X) + rest)
     most = 2 * patch.strength or 1.0
     at = np.linspace(0, most, STEPS)

@@ -104,7 +104,7 @@ def segment_section(places: ChangeRegions, views: Sequence[ConceptView]) -> list
     return [
         SegmentPlace(
             concept=names.get(segment.concept, segment.concept),
-            where=str(segment),
+            where=segment.who,
             towards_change=segment.towards_change,
             share=coarse_share(segment.people, segment.people + segment.others),
             inside=coarse_share((segment.inside.value or 0.0) * segment.people, segment.people),

@@ -70,7 +70,7 @@ def worked_section(patch: Patch, rows: Rows, after: Bools, beside: Beside) -> li
     """Two examples for every group in which enough people change."""
     if patch.card is None or not patch.strength:
         return []
-    before, sheet = rows.f > 0, _Sheet(patch, rows)
+    before, sheet, locked = rows.f > 0, _Sheet(patch, rows), patch.locks(rows.X)
     cases = []
     for feature, name, g, here in beside.shown(rows):
         for direction, start, unmoved in (
@@ -83,7 +83,7 @@ def worked_section(patch: Patch, rows: Rows, after: Bools, beside: Beside) -> li
             first, band = sheet.example(changes, denied=not start)
             if first is None or first.short:
                 continue
-            stays = here & (before == start) & (after == start)
+            stays = here & (before == start) & (after == start) & ~locked
             near = stays & (sheet.band == band)  # with a similar score, where there are enough
             second = None
             for some in (near, stays):

@@ -1,0 +1,234 @@
+"""Adverse impact, as US lenders and employers file it: every group against a reference.
+
+    impact ratio       rate / reference's rate; below 0.8, the four-fifths rule asks why
+    SD                 z of two proportions, the rate pooled; below -2, the courts' rule of thumb
+    Fisher             the exact test's two-sided p
+    odds ratio         the odds of a favourable decision, over the reference's
+    shortfall          people more who would have one at the reference's rate
+    score              mean score less the reference's, in standard deviations of everybody's score
+
+Everything is worked out from what the audit shows anyway: where a count is told in tens, a figure
+that needs it is not shown.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.stats import fisher_exact
+
+from fairpatch._hints import did_you_mean
+from fairpatch._table import Table
+from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.measure.estimate import Estimate
+
+FOUR_FIFTHS = 0.8
+DEVIATIONS = -2.0
+FEW = 0.02
+"""Of all people: a category of fewer may be left out of Local Law 144's table."""
+
+
+@dataclass(frozen=True)
+class ImpactRow:
+    """One group; None where a figure is not shown or not defined."""
+
+    group: str
+    people: PublishedCount
+    selected: int | None
+    rate: float | None
+    impact_ratio: float | None
+    difference: float | None
+    odds_ratio: float | None
+    standard_deviations: float | None
+    fisher_p: float | None
+    shortfall: float | None
+    score_difference: float | None
+    few: bool
+    """Whether fewer than 2 % of the people are in it."""
+
+    @property
+    def adverse(self) -> bool:
+        """Whether both rules of thumb speak of adverse impact."""
+        ratio, deviations = self.impact_ratio, self.standard_deviations
+        return (
+            ratio is not None
+            and ratio < FOUR_FIFTHS
+            and deviations is not None
+            and deviations < DEVIATIONS
+        )
+
+
+@dataclass(frozen=True)
+class AdverseImpact:
+    """The table of one sensitive feature, or of an intersection."""
+
+    feature: str
+    reference: str
+    rows: tuple[ImpactRow, ...]
+    weighted: bool
+    """Whether people weigh differently: then no test is told, as none of them would be right."""
+
+    def table(self, favoured: str) -> Table:
+        """As it is printed."""
+        rows = [
+            [
+                row.group + (" (reference)" if row.group == self.reference else ""),
+                str(row.people),
+                "-" if row.selected is None else f"{row.selected:,}",
+                _number(row.rate, 3),
+                _number(row.impact_ratio, 3),
+                _number(row.difference, 3, sign=True),
+                _number(row.odds_ratio, 2),
+                _number(row.standard_deviations, 2, sign=True),
+                _p(row.fisher_p),
+                "-" if row.shortfall is None else f"{row.shortfall:,.0f}",
+                _number(row.score_difference, 2, sign=True),
+            ]
+            for row in self.rows
+        ]
+        header = ["group", "people", "selected", "rate", "impact ratio", "difference", "odds ratio",
+                  "SD", "Fisher p", "shortfall", "score"]  # fmt: skip
+        return Table(
+            f"Adverse impact by {self.feature}; selected: {favoured}", header, rows, [*self.notes()]
+        )
+
+    def notes(self) -> Iterable[str]:
+        """What is found, and how to read it."""
+        adverse = [row.group for row in self.rows if row.adverse]
+        if adverse:
+            yield (
+                f"Below four fifths of {self.reference}'s rate, by more than two standard "
+                f"deviations: {', '.join(adverse)}."
+            )
+        few = [row.group for row in self.rows if row.few]
+        if few:
+            yield f"Fewer than 2 % of the people, which a table may leave out: {', '.join(few)}."
+        if self.weighted:
+            yield "People weigh differently: counts are sums of weights, and no test is told."
+        yield (
+            "SD: z of two proportions, pooled. Shortfall: people more at the reference's rate. "
+            "Score: difference of mean scores, in standard deviations of all."
+        )
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As plain data."""
+        rows = [
+            {**asdict(row), "people": row.people.data, "adverse": row.adverse} for row in self.rows
+        ]
+        return {"feature": self.feature, "reference": self.reference, "groups": rows}
+
+
+def adverse_impact(
+    feature: str,
+    groups: list[dict[str, Any]],
+    *,
+    reference: str | None,
+    weighted: bool,
+    scores: dict[str, float] | None = None,
+) -> AdverseImpact:
+    """Every shown group against the reference, or against the one with the highest rate.
+
+    ``groups`` are as the audit shows them; ``scores`` each group's mean score in standard
+    deviations.
+    """
+    rated = {g["group"]: g for g in groups if g["selection_rate"].value is not None}
+    if not rated:
+        raise ValueError(f"no group of {feature} may be shown: there is nothing to compare")
+    if reference is None:
+        reference = max(rated, key=lambda name: rated[name]["selection_rate"].value)
+    if reference not in rated:
+        raise ValueError(
+            f"{feature} has no group {reference!r} that may be shown; it has "
+            f"{', '.join(map(repr, rated))}" + did_you_mean(reference, list(rated))
+        )
+    everybody = sum(g["people"].low for g in groups)
+    rows = [
+        _row(g, rated[reference], everybody, weighted=weighted, scores=scores or {}) for g in groups
+    ]
+    return AdverseImpact(feature, reference, tuple(rows), weighted)
+
+
+def _row(
+    group: dict[str, Any],
+    reference: dict[str, Any],
+    everybody: int,
+    *,
+    weighted: bool,
+    scores: dict[str, float],
+) -> ImpactRow:
+    """One group against the reference."""
+    rate, other = (_shown(g["selection_rate"]) for g in (group, reference))
+    n, m = (g["people"].low if g["people"].exact else None for g in (group, reference))
+    k, j = _selected(rate, n), _selected(other, m)
+    name, them = group["group"], reference["group"]
+    exact: tuple[int, int, int, int] | None = None
+    if n is not None and m is not None and k is not None and j is not None and not weighted:
+        exact = k, n - k, j, m - j
+    own = name == them
+    return ImpactRow(
+        group=name,
+        people=group["people"],
+        selected=k,
+        rate=rate,
+        impact_ratio=None if rate is None or not other else rate / other,
+        difference=None if rate is None or other is None else rate - other,
+        odds_ratio=None if rate is None or other is None else _odds_ratio(rate, other),
+        standard_deviations=None if own or exact is None else _deviations(*exact),
+        fisher_p=None if own or exact is None else _fisher(*exact),
+        shortfall=None if own or n is None or rate is None or other is None
+        else max(0.0, n * (other - rate)),
+        score_difference=None if own or name not in scores or them not in scores
+        else scores[name] - scores[them],
+        few=group["people"].low < FEW * everybody,
+    )  # fmt: skip
+
+
+def _shown(rate: Estimate) -> float | None:
+    """A rate that is told with all its digits."""
+    return rate.value if rate.low is not None else None
+
+
+def _selected(rate: float | None, people: int | None) -> int | None:
+    return None if rate is None or people is None else round(rate * people)
+
+
+def _odds_ratio(one: float, two: float) -> float | None:
+    """Of two rates.
+
+    >>> _odds_ratio(0.5, 0.75)
+    0.3333333333333333
+    """
+    if one in (0.0, 1.0) and one == two:
+        return None
+    odds = [inf if p == 1 else p / (1 - p) for p in (one, two)]
+    return None if inf in odds or not odds[1] else odds[0] / odds[1]
+
+
+def _deviations(a: int, b: int, c: int, d: int) -> float | None:
+    """How many standard deviations a / (a + b) lies above c / (c + d), with a pooled rate.
+
+    Uniform Guidelines, question 24's example: 48 of 80 and 12 of 40.
+
+    >>> round(_deviations(12, 28, 48, 32), 2)
+    -3.1
+    """
+    n, m = a + b, c + d
+    pooled = (a + c) / (n + m)
+    spread = sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    return (a / n - c / m) / spread if spread else None
+
+
+def _fisher(a: int, b: int, c: int, d: int) -> float:
+    """The two-sided p of Fisher's exact test."""
+    return float(fisher_exact(np.array([[a, b], [c, d]])).pvalue)
+
+
+def _number(value: float | None, digits: int, *, sign: bool = False) -> str:
+    return "-" if value is None else f"{value:{'+' if sign else ''}.{digits}f}"
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else "below 0.001" if value < 0.001 else f"{value:.3f}"
