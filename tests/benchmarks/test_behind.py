@@ -1,9 +1,12 @@
 """A figure is not older than the code behind it: what is changed is named."""
 
+import json
 from pathlib import Path
 
+import pytest
+
 from benchmarks import reproduction
-from benchmarks.behind import changed, code, stamp
+from benchmarks.behind import PYTHON, changed, code, stamp
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,3 +30,11 @@ def test_every_pattern_names_files_and_a_stamp_its_commit():
     made = stamp(reproduction.BEHIND)
     assert len(made["code"]) > 30
     assert made["commit"]
+
+
+def test_the_reproduction_is_as_new_as_its_code():
+    """Run ``make paper`` again and copy its page to docs/reproduction where this fails."""
+    made = json.loads((ROOT / "docs" / "reproduction" / "made.json").read_text(encoding="utf-8"))
+    if made["python"] != PYTHON:
+        pytest.skip(f"hashed by Python {made['python']}")
+    assert changed(made, reproduction.BEHIND) == []
