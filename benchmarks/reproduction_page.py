@@ -41,7 +41,8 @@ def page(results: Path, out: Path) -> Path:
         "",
         "Every table and figure of COMMOD (TMLR 2025), ours beside the paper's where it prints "
         "numbers. COMMOD is trained as we tuned it, with ten departures from the paper "
-        "([as printed](../paper.md), each has a switch). Drawn from the result files by `make paper`; "
+        "([as printed](../paper.md), each has a switch). Drawn from the result files by "
+        "`make paper`; "
         f"{about['runs']} runs, {sum(about['seconds'].values()) / 60:.0f} minutes of one core, "
         f"Python {about['python']}, {about['made']['day']}, commit {about['made']['commit']}.",
         "",
