@@ -61,7 +61,7 @@ FAULTS = [
           "pushed = (approved & (points < 0))", "pushed = (approved & (points > 0))",
           "tests/patch/test_card.py::test_the_reason_in_a_table_is_the_lines_that_pushed"),
     Fault("confidence counts for a change", "patch/model.py",
-          "short = needed + self.confidence(f)", "short = needed - self.confidence(f)",
+          "short = needed + self.confidence(f, X)", "short = needed - self.confidence(f, X)",
           "tests/patch/test_card.py::test_nobody_leapfrogs"),
     Fault("the push has no side", "patch/model.py",
           "return np.where(f > 0, unit, -unit)", "return np.where(f > 0, -unit, -unit)",

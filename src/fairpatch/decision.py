@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from fairpatch._hints import did_you_mean
+from fairpatch.sensitive import check_edges
 
 Label = StrictBool | StrictInt | StrictFloat | StrictStr
 
@@ -45,6 +46,9 @@ class Decision(BaseModel):
         Column of what each row weighs, in everything that is counted.
     key : str, optional
         Column of whole numbers that tells the rows of a table in an engine apart.
+    bands : mapping, optional
+        Sensitive features that are numbers, by where one band ends and the next begins:
+        ``{"age": [25, 40, 60]}``.
     approved, denied : str, optional
         What people call the favourable decision, and the other one.
     positive_words, negative_words : str, optional
@@ -65,6 +69,7 @@ class Decision(BaseModel):
     threshold: float = 0.5
     weight: str | None = None
     key: str | None = None
+    bands: dict[str, tuple[float, ...]] = {}
     approved: str | None = None
     denied: str | None = None
     positive_words: str | None = None
@@ -77,6 +82,13 @@ class Decision(BaseModel):
         if not inside or isinstance(value, bool):
             raise ValueError(f"threshold must be a probability above 0 and below 1; got {value!r}")
         return value
+
+    @field_validator("bands", mode="before")
+    @classmethod
+    def _rising(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            raise ValueError(f"bands must name features, as {{'age': [25, 40, 60]}}; got {value!r}")
+        return {name: check_edges(name, edges) for name, edges in value.items()}
 
     def replace(self, **changes: Any) -> "Decision":
         """The same with some things changed, and checked."""

@@ -8,6 +8,7 @@ import narwhals as nw
 
 from fairpatch._hints import did_you_mean
 from fairpatch.decision import Decision
+from fairpatch.sensitive import banded
 
 Role = Literal["patch", "model", "score", "sensitive", "label", "weight", "key", "ignored"]
 
@@ -108,13 +109,13 @@ def take_apart(
                 raise TypeError(
                     f"{name} names column {column!r}, so X must be a frame; got {type(X).__name__}"
                 )
-        return Given(X, y, sensitive)
+        return Given(X, y, banded(sensitive, decision.bands))
     names = list(frame.columns)
     label = y if isinstance(y, str) else None
     features = names_in(sensitive, names, len(frame))
     known = {"key": decision.key if decision.key in names else None, "weight": weight}
     if label is None and features is None and not any(known.values()):
-        return Given(X, y, sensitive)
+        return Given(X, y, banded(sensitive, decision.bands))
     roles = Roles.given(
         names, label=label, sensitive=features or (), decision=decision.replace(**known),
         read_by_f=read_by_f,
@@ -122,7 +123,9 @@ def take_apart(
     return Given(
         frame.select(roles.features).to_native(),
         y if label is None else frame[label].to_native(),
-        sensitive if features is None else frame.select(features).to_native(),
+        banded(
+            sensitive if features is None else frame.select(features).to_native(), decision.bands
+        ),
         None if known["weight"] is None else frame[known["weight"]].to_numpy(),
         tuple(roles.hidden),
         True,

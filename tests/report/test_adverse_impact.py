@@ -81,9 +81,12 @@ def test_where_the_score_is_of_harm_a_higher_one_is_worse():
 def test_an_engine_gives_the_same_table():
     random = np.random.default_rng(1)
     frame = pd.DataFrame(
-        {"race": random.choice(["x", "y", "z"], 3_000), "sex": random.choice(["f", "m"], 3_000),
+        {"n": random.choice(["u", "v"], 3_000), "race": random.choice(["x", "y", "z"], 3_000),
+         "sex": random.choice(["f", "m"], 3_000),
          "p": random.random(3_000).round(3)}
     )  # fmt: skip
+    (by_n,) = audit(duckdb.from_df(frame), sensitive_features="n", estimator="p").adverse_impact()
+    assert {row.group for row in by_n.rows} == {"u", "v"}
     options = {"sensitive_features": ["race", "sex"], "estimator": "p"}
     one = audit(frame, **options).adverse_impact()
     two = audit(duckdb.from_df(frame), **options).adverse_impact()

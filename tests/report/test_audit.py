@@ -211,5 +211,5 @@ def test_what_looks_like_a_slip_is_said_or_refused():
     assert "Rows without a label" in figure_text(people["score"], y.where(people.index > 100))
     with pytest.raises(ValueError, match="divide it by 100"):
         figure_text(100 * people["score"])
-    with pytest.raises(ValueError, match="has 3000 values; cut it into bands"):
+    with pytest.raises(ValueError, match="has 3000 values, all of them numbers: cut it into bands"):
         figure_text(people["score"], sensitive=people["score"].rename("income"))

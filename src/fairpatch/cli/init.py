@@ -69,11 +69,13 @@ decision:
   # decision 1 is a probability above this; not guessed: set it to your model's own
   threshold: 0.5
 {_entry("weight", profile.weight, "what each row weighs")}\
+{_bands(profile)}\
   # what people call them: approved, denied, positive_words, negative_words
 # {what if model is None else "the base model"}
 {base}
 # used to learn and to check, never to decide
 sensitive: [{", ".join(map(_yaml, profile.sensitive or ["?"]))}]
+{_ages(profile)}\
 # read by the base model only, never by the patch
 exclude:{_list(profile.exclude)}
 # numbers that are codes{_perhaps(profile)}
@@ -95,6 +97,21 @@ seed: 0
 
 def _entry(name: str, value: str | None, why: str, before: str = "  ") -> str:
     return "" if value is None else f"{before}# {why}{NEW}{before}{name}: {_yaml(value)}{NEW}"
+
+
+def _bands(profile: Profile) -> str:
+    if not profile.bands:
+        return ""
+    cut = ", ".join(f"{_yaml(name)}: {edges}" for name, edges in profile.bands.items())
+    why = "sensitive numbers, by where one band ends and the next begins"
+    return f"  # {why}{NEW}  bands: {{{cut}}}{NEW}"
+
+
+def _ages(profile: Profile) -> str:
+    if not profile.ages:
+        return ""
+    cut = ", ".join(f"{_yaml(name)}: {edges}" for name, edges in profile.ages.items())
+    return f"# an age may be one, too; then with bands in the decision: {{{cut}}}{NEW}"
 
 
 def _list(columns: dict[str, str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 SENSITIVE = ("sex", "gender", "race", "ethnic", "religion", "disab", "marital", "nationality")
 """Beginnings of words in a name."""
 GROUPS = ("group", "age_group", "age_band")
+AGES = ("age", "alter", "age_years", "applicant_age")
 LABELS = ("y", "label", "target", "outcome", "default", "defaulted", "class", "repaid", "bad",
           "good", "approved", "hired", "churn", "fraud", "recid")  # fmt: skip
 SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default")
@@ -29,6 +30,9 @@ class Profile:
     favourable: int = 1
     score: str | None = None
     sensitive: list[str] = field(default_factory=list)
+    bands: dict[str, list[float]] = field(default_factory=dict)
+    ages: dict[str, list[float]] = field(default_factory=dict)
+    """Ages, which may be sensitive or a feature: with bands, for the user to say."""
     exclude: dict[str, str] = field(default_factory=dict)
     ignore: dict[str, str] = field(default_factory=dict)
     categories: list[str] = field(default_factory=list)
@@ -43,6 +47,7 @@ def profile(frame: Any, index: list[str]) -> Profile:
     names = [name for name in frame.columns if name not in index]
     for name in names:
         _role(guess, name, frame[name])
+        _cut(guess, name, frame[name].dropna())
     if guess.label == "?":  # the only column of two values that nothing else is
         two = [n for n in names if n not in _taken(guess) and frame[n].nunique() == 2]
         guess.label = two[0] if len(two) == 1 else "?"
@@ -65,7 +70,7 @@ def _role(guess: Profile, name: str, values: Any) -> None:
         guess.weight = name
     elif lower in TRAINED and distinct <= 2:
         guess.trained = name
-    elif _is_sensitive(lower) and distinct <= 100:
+    elif _is_sensitive(lower) and (distinct <= 100 or kind in "iuf"):
         guess.sensitive.append(name)
     elif kind == "M" or are_dates(known.head(50)):
         guess.exclude[name] = "a date"
@@ -79,6 +84,17 @@ def _role(guess: Profile, name: str, values: Any) -> None:
         guess.categories.append(name)
     elif kind in "iu" and 2 < distinct <= FEW_VALUES:
         guess.perhaps_codes.append(name)
+
+
+def _cut(guess: Profile, name: str, known: Any) -> None:
+    """Bands for a number that is sensitive, or an age."""
+    from fairpatch.measure.groups import MAX_NUMBERS
+    from fairpatch.sensitive import proposed
+
+    wanted = name in guess.sensitive or name.lower() in AGES
+    if wanted and known.dtype.kind in "iuf" and known.nunique() > MAX_NUMBERS:
+        found = guess.bands if name in guess.sensitive else guess.ages
+        found[name] = proposed(known.unique().tolist())
 
 
 def _is_sensitive(lower: str) -> bool:

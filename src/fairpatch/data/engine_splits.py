@@ -11,7 +11,7 @@ looks as if it knew them. Nothing else leaves the engine.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from typing import Any
 
@@ -32,6 +32,7 @@ from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
 from fairpatch.patch.expressions import confidence_expr, favour_expr, needed_points_expr
 from fairpatch.patch.typed import typed
+from fairpatch.sensitive import banded_table
 
 PRIME = 2**31 - 1
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
@@ -91,7 +92,9 @@ class EngineSplits:
         if shares is None:
             people = nw.from_native(table).lazy().select(nw.len()).collect().item()
             shares = shares_for(int(people))
-        return cls(table, key, y, tuple(features), BaseModel(f, decision=decision), shares, seed)
+        base = BaseModel(f, decision=decision)
+        found = cls(table, key, y, tuple(features), base, shares, seed)
+        return replace(found, table=banded_table(table, decision.bands, features))
 
     def __post_init__(self) -> None:
         names = self.frame.collect_schema()
@@ -297,6 +300,7 @@ def count_table(
     ``decided`` names a column of decisions that were made already: then no patch is worked out.
     """
     label, label_of, decision = y, None, base.decision
+    table = banded_table(table, decision.bands, sensitive_features)
     if y is not None and decision.negative is None:
         expression = label_expr(table, y, decision)[1]
         return _count(table, patches, base, expression, sensitive_features)

@@ -4,10 +4,12 @@
 sensitive columns and the label, for those who may see them: tests and monitoring read that one.
 """
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Literal
 
 from fairpatch.choose.target import Target
+from fairpatch.decision import Decision
 from fairpatch.engines.dbt import model, ref, schema, stand_in
 from fairpatch.engines.pack_words import readme
 from fairpatch.engines.sql import Dialect, check_sql, sql
@@ -16,6 +18,7 @@ from fairpatch.engines.target_sql import askable, target_sql
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import CHANGED, DECISION
+from fairpatch.sensitive import names_of
 
 Kind = Literal["view", "function", "dbt"]
 BITS = ("mssql", "mysql", "sqlite")
@@ -98,12 +101,13 @@ def _written(
     if audited is not None and audited.change_rate is not None:
         tests["changes"] = _changes(decided, audited.change_rate * MORE, dialect)
     if audited is not None and place.key is not None:
-        queries["audit"] = _audit(people, decided, place.key, audited, dialect)
+        queries["audit"] = _audit(people, decided, place.key, audited, patch.decision, dialect)
         good = patch.decision.favourable == 1
         queries["monitor"] = _monitor(audit, audited, dialect, good=good)
         if askable(audited.target, audited.label):
+            cut = patch.decision.replace(bands={})  # the audit's view has bands already
             tests["target"] = target_sql(
-                audited.target, patch.decision, sensitive=list(audited.sensitive),
+                audited.target, cut, sensitive=list(audited.sensitive),
                 label=audited.label, table=names.audit, dialect=dialect, groups=audited.groups,
             )  # fmt: skip
     return queries, tests
@@ -192,16 +196,31 @@ def _nothing(patch: Patch) -> Patch:
     return patch.with_strength(0.0)
 
 
-def _audit(people: str, decided: str, key: str, audited: Audited, dialect: str) -> str:
-    """Decisions with the sensitive columns and the label, by the key."""
+def _audit(
+    people: str, decided: str, key: str, audited: Audited, decision: Decision, dialect: str
+) -> str:
+    """Decisions with the sensitive columns, numbers as bands, and the label, by the key."""
     held = [*audited.sensitive, *([audited.label] if audited.label else [])]
-    columns = ",\n  ".join(f"people.{quoted(c, dialect, dotted=False)}" for c in held)
+    columns = ",\n  ".join(_held(c, decision.bands.get(c), dialect) for c in held)
     k = quoted(key, dialect, dotted=False)
     patched_columns = ",\n  ".join(quoted(c, dialect) for c in (DECISION, CHANGED))
     return (
         f"SELECT\n  {patched_columns},\n  {columns}\nFROM {decided} AS decided\n"
         f"JOIN {people} AS people ON decided.{k} = people.{k}"
     )
+
+
+def _held(column: str, edges: Sequence[float] | None, dialect: str) -> str:
+    """A column of the people; of a number that is cut, its band."""
+    name = quoted(column, dialect, dotted=False)
+    if edges is None:
+        return f"people.{name}"
+    *below, last = names_of(edges)
+    cases = " ".join(
+        f"WHEN people.{name} < {edge!r} THEN '{band}'"
+        for edge, band in zip(edges, below, strict=True)
+    )
+    return f"CASE {cases} WHEN people.{name} >= {edges[-1]!r} THEN '{last}' END AS {name}"
 
 
 def _changes(decided: str, most: float, dialect: str) -> str:

@@ -1,31 +1,44 @@
 """Groups: the sensitive features at the door, parsed once, and everybody's place in them."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Ints
+from fairpatch._hints import hint
 from fairpatch.measure.values import Value, factorize
+from fairpatch.sensitive import named_columns, proposed
 
 Group = tuple[Value, ...]
 
 MAX_GROUPS = 10_000
 """More than this is a continuous feature by mistake."""
+MAX_NUMBERS = 50
+"""Of a feature whose values are numbers: a group of one age is hardly ever meant."""
 MAX_VALUES = 100
 """Values of one feature that can be learned from, at most."""
 
 
-def check_values(feature: str, values: int) -> None:
+def check_values(feature: str, values: Sequence[Value]) -> None:
     """Refuse an amount as a sensitive feature: its groups would be single people."""
-    if values > MAX_VALUES:
-        raise ValueError(
-            f"sensitive feature {feature!r} has {values} values; cut it into bands first"
-        )
+    numbers = [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    if len(values) <= MAX_VALUES and (len(numbers) < len(values) or len(values) <= MAX_NUMBERS):
+        return
+    if len(numbers) < len(values):
+        raise ValueError(f"sensitive feature {feature!r} has {len(values)} values; merge some")
+    edges = proposed(numbers)
+    how = hint(
+        f"Decision(bands={{{feature!r}: {edges}}})",
+        f"decision: {{bands: {{{feature}: {edges}}}}} in the file",
+    )
+    raise ValueError(
+        f"sensitive feature {feature!r} has {len(values)} values, all of them numbers: cut it into "
+        f"bands, for example {how}. If they are codes, make texts of them"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +65,7 @@ class Groups:
         """
         if isinstance(sensitive_features, Groups):
             return sensitive_features
-        columns = _named_columns(sensitive_features)
+        columns = named_columns(sensitive_features)
         sizes = {len(column) for column in columns.values()}
         if len(sizes) > 1:
             raise ValueError(f"the sensitive features differ in their rows: {sorted(sizes)}")
@@ -90,7 +103,7 @@ class Groups:
                     f"sensitive feature {name!r} has {len(values)} known value, at least 2 are "
                     "needed to compare groups"
                 )
-            check_values(name, len(values))
+            check_values(name, values)
         return self
 
     @cached_property
@@ -138,34 +151,6 @@ def _present(values: tuple[Value, ...], code: Ints) -> tuple[tuple[Value, ...], 
     rank = np.full(len(values) + 1, -1)  # the last place is for -1
     rank[there] = np.arange(len(there))
     return tuple(values[i] for i in there), np.asarray(rank[code], np.int64)
-
-
-def _named_columns(sensitive_features: Any) -> dict[str, NDArray[Any]]:
-    """Frame, series, mapping or array of sensitive features -> {name: one value a row}."""
-    if isinstance(sensitive_features, Mapping):
-        columns = {str(k): np.asarray(v) for k, v in sensitive_features.items()}
-    else:
-        native = nw.from_native(
-            sensitive_features, eager_only=True, allow_series=True, pass_through=True
-        )
-        if isinstance(native, nw.DataFrame):
-            columns = {name: native[name].to_numpy() for name in native.columns}
-        elif isinstance(native, nw.Series):
-            columns = {str(native.name or "sensitive"): native.to_numpy()}
-        else:
-            columns = _from_array(np.asarray(sensitive_features))
-    if not columns or any(column.ndim != 1 for column in columns.values()):
-        raise ValueError(
-            "sensitive_features must have at least one column and one value a row; give a frame, "
-            "a series, a dict of columns or an array of shape (rows,) or (rows, features)"
-        )
-    return columns
-
-
-def _from_array(array: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    if array.ndim == 2 and array.shape[1] != 1:
-        return {f"sensitive_{j}": array[:, j] for j in range(array.shape[1])}
-    return {"sensitive": array[:, 0] if array.ndim == 2 else array}
 
 
 def numbered(*columns: Ints) -> NDArray[np.intp]:

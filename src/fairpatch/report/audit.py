@@ -29,6 +29,7 @@ from fairpatch.report.adverse_impact import AdverseImpact, adverse_impact
 from fairpatch.report.comparison import RATES, GroupComparison, metric_row, notes
 from fairpatch.report.score_means import ScoreMeans
 from fairpatch.roles import take_apart
+from fairpatch.sensitive import banded_table
 
 ALIKE = 0.05
 """Where fewer than this get one of the decisions, the threshold is asked about."""
@@ -80,7 +81,8 @@ def audit(
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         counts, decided = _of_table(X, y, sensitive_features, estimator, contract)
-        scores = ScoreMeans.of_table(X, estimator, counts.features)
+        table = banded_table(X, contract.bands, counts.features)
+        scores = ScoreMeans.of_table(table, estimator, counts.features)
     else:
         given = take_apart(X, y, sensitive_features, contract, _read_by(estimator))
         weight = sample_weight if given.weight is None else given.weight
@@ -100,7 +102,7 @@ def audit(
         scores = ScoreMeans.of_rows(base.scores(given.X), given.sensitive)
     _check_points_right(counts, decided)
     for feature in counts.features:
-        check_values(feature, len(counts.by(feature).known().groups))
+        check_values(feature, [group[0] for group in counts.by(feature).known().groups])
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
     return Audit(counts, decided, confidence, least, show_small_counts, scores)
 
@@ -127,7 +129,7 @@ def _of_table(
                 f"is no {name!r}" + did_you_mean(name, columns)
             )
     counts = Counts.from_frame(
-        X,
+        banded_table(X, decision.bands, names),
         decision=BaseModel(f, decision=decision).decision_expr(),
         y=label,
         sensitive_features=names,

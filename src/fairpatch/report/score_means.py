@@ -15,6 +15,9 @@ from fairpatch.measure.values import Value, plain
 Sums = tuple[float, float, float]
 """People, their scores, and the squares of those."""
 
+OWN = "fairpatch_sum_"
+"""Names that no column of a table has."""
+
 
 @dataclass(frozen=True)
 class ScoreMeans:
@@ -43,14 +46,14 @@ class ScoreMeans:
         """Of a table in an engine; scores that are no probability are left out."""
         p = nw.col(score).cast(nw.Float64)
         frame = nw.from_native(table).filter((p >= 0.0) & (p <= 1.0))
-        summed = frame.group_by(*features).agg(n=nw.len(), s=p.sum(), q=(p * p).sum())
-        rows = (
-            summed.collect().rows(named=True)
-            if isinstance(summed, nw.LazyFrame)
-            else summed.rows(named=True)
-        )
-        sums = {tuple(plain(r[f]) for f in features): (r["n"], r["s"], r["q"]) for r in rows}
-        return cls(tuple(features), sums)
+        sums = [nw.len(), p.sum(), (p * p).sum()]
+        named = [e.alias(f"{OWN}{i}") for i, e in enumerate(sums)]
+        rows = frame.lazy().group_by(*features).agg(*named).collect().rows(named=True)
+        found = {
+            tuple(plain(row[f]) for f in features): tuple(row[f"{OWN}{i}"] for i in range(3))
+            for row in rows
+        }
+        return cls(tuple(features), found)
 
     def by(self, *features: str) -> dict[str, float]:
         """By a group's name, of one feature or of an intersection: its mean in deviations."""

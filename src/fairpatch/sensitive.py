@@ -1,0 +1,150 @@
+"""The sensitive features as they are given: columns by name, and bands of those that are numbers.
+
+    bands={"age": [25, 40, 60]}      below 25, 25 to below 40, 40 to below 60, 60 and above
+
+Inner edges leave nobody out. Bands are part of the decision, so that audit, fit, certificate and
+monitor compare the same groups, in memory and in every engine.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch._hints import did_you_mean
+
+Bands = Mapping[str, Sequence[float]]
+MOST = 20
+"""Edges: beyond that, bands are no groups either."""
+
+
+def check_edges(feature: str, edges: Any) -> tuple[float, ...]:
+    """Some numbers, rising."""
+    numbers = list(edges) if isinstance(edges, list | tuple) else []
+    real = all(isinstance(e, int | float) and not isinstance(e, bool) for e in numbers)
+    if not numbers or not real or len(numbers) > MOST or not np.isfinite(numbers).all():
+        raise ValueError(
+            f"bands of {feature!r} must be the numbers at which one ends and the next begins, as "
+            f"[25, 40, 60]; got {edges!r}"
+        )
+    if any(low >= high for low, high in pairwise(numbers)):
+        raise ValueError(f"bands of {feature!r} must rise, as [25, 40, 60]; got {edges!r}")
+    return tuple(float(e) for e in numbers)
+
+
+def proposed(values: Sequence[float]) -> list[float]:
+    """Edges at round numbers, about a quarter of the distinct values in each band.
+
+    >>> proposed(range(17, 85))
+    [35, 50, 65]
+    """
+    numbers = np.array(values, np.float64)
+    quarters = np.quantile(numbers, [0.25, 0.5, 0.75])
+    spread = float(quarters[2] - quarters[0]) or 1.0
+    size = 10.0 ** np.floor(np.log10(spread / 4))
+    step = next(size * k for k in (1, 2, 5, 10) if size * k >= spread / 8)
+    edges = sorted({float(np.round(q / step) * step) for q in quarters})
+    return [int(e) if e == int(e) else round(e, 6) for e in edges]
+
+
+def names_of(edges: Sequence[float]) -> list[str]:
+    """What the bands are called, the lowest first.
+
+    >>> names_of([25, 40])
+    ['below 25', '25 to below 40', '40 and above']
+    """
+    inner = [f"{a:g} to below {b:g}" for a, b in pairwise(edges)]
+    return [f"below {edges[0]:g}", *inner, f"{edges[-1]:g} and above"]
+
+
+def band_values(feature: str, values: NDArray[Any], edges: Sequence[float]) -> NDArray[Any]:
+    """The band of every value, None where it is missing.
+
+    >>> band_values("age", np.array([24.5, 25, np.nan]), [25, 40]).tolist()
+    ['below 25', '25 to below 40', None]
+    """
+    try:
+        numbers = np.array([np.nan if v is None else v for v in values], np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{feature!r} is to be cut into bands, and has values that are no numbers: leave its "
+            "bands out, or make numbers of it"
+        ) from None
+    labels = np.array([*names_of(edges), None], object)
+    place = np.searchsorted(np.asarray(edges), numbers, side="right")
+    return np.asarray(labels[np.where(np.isfinite(numbers), place, -1)])
+
+
+def banded(sensitive_features: Any, bands: Bands) -> Any:
+    """Sensitive features in memory, the numbers among them as bands."""
+    if not bands or sensitive_features is None:
+        return sensitive_features
+    columns = named_columns(sensitive_features)
+    _check_known(bands, columns)
+    return {
+        name: band_values(name, values, bands[name]) if name in bands else values
+        for name, values in columns.items()
+    }
+
+
+def banded_table(table: Any, bands: Bands, features: Sequence[str]) -> Any:
+    """A table in an engine whose sensitive features that are numbers are bands."""
+    if not bands:
+        return table
+    _check_known(bands, features)
+    frame = nw.from_native(table)
+    return frame.with_columns(
+        **{name: band_expr(nw.col(name), edges) for name, edges in bands.items()}
+    ).to_native()
+
+
+def band_expr(column: nw.Expr, edges: Sequence[float]) -> nw.Expr:
+    """The band of a number, null where it is missing."""
+    x = column.cast(nw.Float64)
+    names = names_of(edges)
+    case = nw.when(x < edges[0]).then(nw.lit(names[0]))
+    for edge, name in zip(edges[1:], names[1:], strict=False):
+        case = case.when(x < edge).then(nw.lit(name))
+    known = (x >= edges[-1]) & (x.abs() <= np.finfo(np.float64).max)  # no NaN, no infinity
+    return case.when(known).then(nw.lit(names[-1]))
+
+
+def _check_known(bands: Bands, features: Any) -> None:
+    known = list(features)
+    for name in bands:
+        if name not in known:
+            raise ValueError(
+                f"bands are given for {name!r}, which is no sensitive feature"
+                + did_you_mean(name, known)
+            )
+
+
+def named_columns(sensitive_features: Any) -> dict[str, NDArray[Any]]:
+    """Frame, series, mapping or array of sensitive features -> {name: one value a row}."""
+    if isinstance(sensitive_features, Mapping):
+        columns = {str(k): np.asarray(v) for k, v in sensitive_features.items()}
+    else:
+        native = nw.from_native(
+            sensitive_features, eager_only=True, allow_series=True, pass_through=True
+        )
+        if isinstance(native, nw.DataFrame):
+            columns = {name: native[name].to_numpy() for name in native.columns}
+        elif isinstance(native, nw.Series):
+            columns = {str(native.name or "sensitive"): native.to_numpy()}
+        else:
+            columns = _from_array(np.asarray(sensitive_features))
+    if not columns or any(column.ndim != 1 for column in columns.values()):
+        raise ValueError(
+            "sensitive_features must have at least one column and one value a row; give a frame, "
+            "a series, a dict of columns or an array of shape (rows,) or (rows, features)"
+        )
+    return columns
+
+
+def _from_array(array: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    if array.ndim == 2 and array.shape[1] != 1:
+        return {f"sensitive_{j}": array[:, j] for j in range(array.shape[1])}
+    return {"sensitive": array[:, 0] if array.ndim == 2 else array}
