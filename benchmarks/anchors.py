@@ -16,25 +16,21 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from scipy.stats import t
 
 from benchmarks.baselines import AdvDebias, Frappe, Lpp, Roc
+from benchmarks.cells import half_interval
+from benchmarks.methods import Model
 from benchmarks.paper import Split, starting_model
+from benchmarks.sample import Sample
+from benchmarks.score import score
 from fairpatch._arrays import Bools
 from fairpatch._table import Table
 from fairpatch.base import BaseModel
-from fairpatch.measure import accuracy, change_rate, disparate_mistreatment, p_rule
-from fairpatch.measure.counts import Counts
 
 DATASETS = ("law_school", "compas")
 WEIGHTS = (0.3, 1.0, 2.0, 4.0)
 """Of AIF360's adversary; ours has the same dial, alpha."""
-FIGURES = {
-    "P-Rule": p_rule,
-    "DM": disparate_mistreatment,
-    "accuracy": accuracy,
-    "changes": change_rate,
-}
+FIGURES = {"p_rule": "P-Rule", "dm": "DM", "accuracy": "accuracy", "change_rate": "changes"}
 Pair = tuple[str, Bools, Bools]
 """What was set, and the test decisions of ours and of theirs."""
 
@@ -156,8 +152,8 @@ def frappe(split: Split, seed: int) -> list[Pair]:
         )
         theirs.compile(optimizer=keras.optimizers.Adagrad(learning_rate=first.rate), loss=None)
         theirs.fit(data, epochs=first.n_epochs, verbose=0)
-        score = theirs.predict(rows_of(table(split.X_test), shuffle=False).batch(4_096), verbose=0)
-        found.append((f"lambda {strength:g}", mine.decide(split.X_test), score.ravel() > 0.5))
+        given = theirs.predict(rows_of(table(split.X_test), shuffle=False).batch(4_096), verbose=0)
+        found.append((f"lambda {strength:g}", mine.decide(split.X_test), given.ravel() > 0.5))
     return found
 
 
@@ -172,13 +168,11 @@ PAIRS: dict[str, Callable[[Split, int], list[Pair]]] = {
 def work(pair: str, dataset: str, number: int) -> list[dict[str, Any]]:
     """One pair on one split: figures of both, and how many decisions differ."""
     split = starting_model(dataset, number)
-    before = BaseModel(split.f).logits(split.X_test) > 0
+    test = Sample(split.X_test, split.y_test, split.s_test, BaseModel(split.f))
 
     def figures(decided: Bools) -> dict[str, float]:
-        counts = Counts.from_arrays(
-            decision=before, new_decision=decided, y=split.y_test, sensitive_features=split.s_test
-        )
-        return {name: figure(counts).value or 0.0 for name, figure in FIGURES.items()}
+        found = score(Model({}, lambda _: decided), test)
+        return {name: found[name] or 0.0 for name in FIGURES}
 
     return [
         {"pair": pair, "dataset": dataset, "split": number, "setting": setting,
@@ -213,7 +207,7 @@ def show(result: dict[str, Any]) -> str:
     for key, own in groups.items():
         differences = [_pm([r["ours"][name] - r["theirs"][name] for r in own]) for name in FIGURES]
         rows.append([*key, f"{np.mean([r['differ'] for r in own]):.3f}", *differences])
-    header = ["pair", "data set", "setting", "decisions that differ", *FIGURES]
+    header = ["pair", "data set", "setting", "decisions that differ", *FIGURES.values()]
     notes = [f"{pair}: not compared, {why}" for pair, why in result["missing"].items()]
     return Table("Ours less theirs, on test rows", header, rows, notes).text()
 
@@ -221,8 +215,7 @@ def show(result: dict[str, Any]) -> str:
 def _pm(values: list[float]) -> str:
     if len(values) < 2:
         return f"{np.mean(values):+.3f}"
-    half = t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / len(values) ** 0.5
-    return f"{np.mean(values):+.3f} ± {half:.3f}"
+    return f"{np.mean(values):+.3f} ± {half_interval(np.array(values)):.3f}"
 
 
 def _labelled(Z: Any, y: Any, s: Any, scores: Any = None) -> Any:

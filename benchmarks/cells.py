@@ -103,7 +103,7 @@ def verdicts(frame: Any, dataset: str) -> str:
 
 def against(values: Any, printed: float) -> str:
     """Lower, equal or higher than a figure of two digits, by the interval over splits."""
-    half = _half(values)
+    half = half_interval(values)
     if half is None:
         return "one split"
     if values.mean() + half < printed - ROUNDED:
@@ -111,14 +111,14 @@ def against(values: Any, printed: float) -> str:
     return "higher" if values.mean() - half > printed + ROUNDED else "equal"
 
 
-def _half(values: Any) -> float | None:
+def half_interval(values: Any) -> float | None:
     """Half of the 95 % interval of a mean."""
     n = len(values)
-    return float(t.ppf(0.975, n - 1) * values.std() / n**0.5) if n > 1 else None
+    return float(t.ppf(0.975, n - 1) * np.std(values, ddof=1) / n**0.5) if n > 1 else None
 
 
 def _interval(values: Any) -> str:
-    half = _half(values)
+    half = half_interval(values)
     return f"{values.mean():.3f}" + ("" if half is None else f" ± {half:.3f}")
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fairpatch._hints import did_you_mean
 
 Bands = Mapping[str, Sequence[float]]
+LARGEST = float(np.finfo(np.float64).max)
 MOST = 20
 """Edges: beyond that, bands are no groups either."""
 
@@ -105,11 +106,10 @@ def band_expr(column: nw.Expr, edges: Sequence[float]) -> nw.Expr:
     """The band of a number, null where it is missing."""
     x = column.cast(nw.Float64)
     names = names_of(edges)
-    case = nw.when(x < edges[0]).then(nw.lit(names[0]))
+    case = nw.when((x < edges[0]) & (x >= -LARGEST)).then(nw.lit(names[0]))  # no infinity
     for edge, name in zip(edges[1:], names[1:], strict=False):
-        case = case.when(x < edge).then(nw.lit(name))
-    known = (x >= edges[-1]) & (x.abs() <= np.finfo(np.float64).max)  # no NaN, no infinity
-    return case.when(known).then(nw.lit(names[-1]))
+        case = case.when((x < edge) & (x >= edges[0])).then(nw.lit(name))
+    return case.when((x >= edges[-1]) & (x <= LARGEST)).then(nw.lit(names[-1]))  # nor NaN
 
 
 def _check_known(bands: Bands, features: Any) -> None:

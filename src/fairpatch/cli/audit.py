@@ -84,6 +84,7 @@ def run(
         estimator=f,
         decision=options.decision,
         show_small_counts=show_small_counts,
+        mean_scores=adverse_impact,
     )
     asked = configs.limits(target or [], {"p_rule": p_rule})
     if reference is not None and not adverse_impact:

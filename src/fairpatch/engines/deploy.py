@@ -6,6 +6,7 @@ sensitive columns and the label, for those who may see them: tests and monitorin
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from itertools import pairwise
 from typing import Literal
 
 from fairpatch.choose.target import Target
@@ -18,7 +19,7 @@ from fairpatch.engines.target_sql import askable, target_sql
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import CHANGED, DECISION
-from fairpatch.sensitive import names_of
+from fairpatch.sensitive import LARGEST, names_of
 
 Kind = Literal["view", "function", "dbt"]
 BITS = ("mssql", "mysql", "sqlite")
@@ -215,12 +216,12 @@ def _held(column: str, edges: Sequence[float] | None, dialect: str) -> str:
     name = quoted(column, dialect, dotted=False)
     if edges is None:
         return f"people.{name}"
-    *below, last = names_of(edges)
+    ends = pairwise([-LARGEST, *edges, LARGEST])  # from the lowest to the largest number: no NaN
     cases = " ".join(
-        f"WHEN people.{name} < {edge!r} THEN '{band}'"
-        for edge, band in zip(edges, below, strict=True)
+        f"WHEN people.{name} >= {low!r} AND people.{name} < {high!r} THEN '{band}'"
+        for (low, high), band in zip(ends, names_of(edges), strict=True)
     )
-    return f"CASE {cases} WHEN people.{name} >= {edges[-1]!r} THEN '{last}' END AS {name}"
+    return f"CASE {cases} END AS {name}"
 
 
 def _changes(decided: str, most: float, dialect: str) -> str:

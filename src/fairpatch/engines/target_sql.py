@@ -5,7 +5,6 @@ itself, at the confidence of the target, as a certificate does; looking again an
 ``fairpatch monitor`` is for.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from scipy.special import ndtri
@@ -16,7 +15,7 @@ from fairpatch.decision import Decision
 from fairpatch.engines.sql import Dialect, as_text, place_of
 from fairpatch.measure.metric import Metric
 from fairpatch.patch.apply import DECISION
-from fairpatch.sensitive import names_of
+from fairpatch.sensitive import banded_table
 
 _KINDS = {bool: "boolean", int: "int64", float: "float64"}
 
@@ -50,7 +49,7 @@ def target_sql(
     if label is not None:
         types[label] = _KINDS.get(type(decision.positive), "string")
     name, where = place_of(table)
-    people = ibis.table(types, name=name, **where)
+    people = banded_table(ibis.table(types, name=name, **where), decision.bands, sensitive)
     enough = float(-ndtri((1 - target.confidence) / max(groups * (groups - 1), 1)))
     violations = [
         _broken(ibis, _rates(people, metric, feature, label, decision), metric, limit, feature,
@@ -80,18 +79,9 @@ def _rates(people: Any, metric: Metric, feature: str, label: str | None, decisio
         rows = rows.filter(rows[label].notnull() & (is_good if among[1] else ~is_good))
     good, bad = (1.0, 0.0) if decision.favourable else (0.0, 1.0)
     favoured = rows[DECISION].ifelse(good, bad)  # not every dialect makes a number of a boolean
-    return rows.group_by(g=_group(rows[feature], decision.bands.get(feature))).aggregate(
+    return rows.group_by(g=rows[feature].cast("string")).aggregate(
         k=favoured.sum(), n=favoured.count().cast("float64")
     )
-
-
-def _group(column: Any, edges: Sequence[float] | None) -> Any:
-    """A person's group as text: the column's value, or the band that it lies in."""
-    if edges is None:
-        return column.cast("string")
-    x, names = column.cast("float64"), names_of(edges)
-    below = [(x < edge, name) for edge, name in zip(edges, names, strict=False)]
-    return need("ibis", extra="sql").cases(*below, else_=names[-1])
 
 
 def _broken(

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from fairpatch._arrays import Bools
 from fairpatch._hints import did_you_mean
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.parts import Column, Concept, Kind, Lock
+from fairpatch.patch.parts import CardScale, Column, Kind, Lock
 from fairpatch.patch.terms import activation
 
 EXPECTED = (
@@ -55,16 +55,10 @@ def with_locked(columns: Iterable[Column], locked: Sequence[Lock]) -> tuple[Colu
 
 def locked_rows(locked: Sequence[Lock], X: Any) -> Bools:
     """Who is locked: any one lock is enough."""
-    held = Columns.of(X)
-    rows = np.zeros(held.rows, bool)
-    for lock in locked:
-        part = lock.part
-        kind = "categories" if lock.values else "ranges"
-        concept = Concept.model_validate(
-            {"name": "locked", "weight": 1.0, "intercept": 0.0, kind: (part,)}
-        )
-        rows |= activation(concept, with_locked((), (lock,)), X) > 0
-    return rows
+    lock = CardScale(approve_at=0, locked=tuple(locked)).lock
+    if lock is None:
+        return np.zeros(Columns.of(X).rows, bool)
+    return np.asarray(activation(lock, with_locked((), locked), X) > 0)
 
 
 def check_locks(locked: Sequence[Lock], X: Any, sensitive: Iterable[str]) -> None:

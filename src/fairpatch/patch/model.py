@@ -35,10 +35,10 @@ from fairpatch._hints import did_you_mean
 from fairpatch.base import AT_THRESHOLD, CLIP
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
-from fairpatch.patch.columns import Columns
 from fairpatch.patch.decide import decide
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.lines import Line, lines_of
+from fairpatch.patch.locks import locked_rows
 from fairpatch.patch.parts import (
     MOST_POINTS,
     NEVER,
@@ -250,10 +250,7 @@ class Patch(Part):
 
     def locks(self, X: Any) -> Bools:
         """Whose decision is a matter of policy, and stays as f has it."""
-        lock = self.card.lock if self.card is not None else None
-        if lock is None:
-            return np.zeros(Columns.of(X).rows, bool)
-        return np.asarray(activation(lock, self.columns, X) > 0)
+        return locked_rows(self.card.locked if self.card is not None else (), X)
 
     def band(self, f_logit: Any) -> Ints:
         """The number of the band of confidence that each score lies in; -1 where in none."""

@@ -46,6 +46,7 @@ def audit(
     confidence: float = 0.95,
     min_count: int = MIN_PEOPLE,
     show_small_counts: bool = False,
+    mean_scores: bool = False,
 ) -> "Audit":
     """Audit a base model: decision rates, errors and fairness metrics, group by group.
 
@@ -72,17 +73,20 @@ def audit(
     show_small_counts : bool
         Show everything as it is, groups of fewer than ten people and what tells them too: only for
         people who are entitled to see that. The audit says so.
+    mean_scores : bool
+        Also the groups' mean scores, for ``adverse_impact``: the table is read once more.
 
     Returns
     -------
     Audit
     """
     contract = BaseModel(estimator, decision).decision
-    frame = nw.from_native(X, pass_through=True)
+    frame, scores = nw.from_native(X, pass_through=True), None
     if isinstance(frame, nw.LazyFrame):
         counts, decided = _of_table(X, y, sensitive_features, estimator, contract)
-        table = banded_table(X, contract.bands, counts.features)
-        scores = ScoreMeans.of_table(table, estimator, counts.features)
+        if mean_scores:
+            table = banded_table(X, contract.bands, counts.features)
+            scores = ScoreMeans.of_table(table, estimator, counts.features)
     else:
         given = take_apart(X, y, sensitive_features, contract, _read_by(estimator))
         weight = sample_weight if given.weight is None else given.weight
@@ -99,7 +103,8 @@ def audit(
             sensitive_features=given.sensitive,
             sample_weight=weight,
         )
-        scores = ScoreMeans.of_rows(base.scores(given.X), given.sensitive)
+        if mean_scores:
+            scores = ScoreMeans.of_rows(base.scores(given.X), given.sensitive)
     _check_points_right(counts, decided)
     for feature in counts.features:
         check_values(feature, [group[0] for group in counts.by(feature).known().groups])
