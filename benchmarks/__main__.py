@@ -17,6 +17,7 @@ from benchmarks import (
     margin,
     monitor,
     online,
+    places,
     printed,
     refits,
     reproduction,
@@ -41,6 +42,7 @@ EXPERIMENTS = {
     "margin": margin,
     "monitor": monitor,
     "online": online,
+    "places": places,
     "printed": printed,
     "refits": refits,
     "scale": scale,
@@ -97,6 +99,9 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
         verbs["printed"].add_argument(name, type=int)
     verbs["printed"].add_argument("--problems", nargs="+", choices=list(printed.PROBLEMS))
     verbs["printed"].add_argument("--variants", nargs="+", choices=list(printed.every_variant()))
+    verbs["places"].add_argument("--splits", type=int)
+    verbs["places"].add_argument("--problems", nargs="+", choices=list(PROBLEMS))
+    verbs["places"].add_argument("--base", choices=["logistic", "boosted"])
     verbs["refits"].add_argument("--refits", type=int)
     verbs["continuity"].add_argument("--retrainings", type=int)
     verbs["continuity"].add_argument("--base", choices=["logistic", "boosted"])

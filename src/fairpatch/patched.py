@@ -25,7 +25,11 @@ from fairpatch.measure.labels import labels_of, labels_with_gaps
 from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
+from fairpatch.patch.batch import apply_to_places
 from fairpatch.roles import take_apart
+
+OWN_SCORE = "__fairpatch_base_score"
+"""Where a base model that is no column is written for a while."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +252,8 @@ class PatchedModel:
         with_score: bool = True,
         with_reason: bool = False,
         if_unlike: IfUnlike = "refuse",
+        approvals: int | None = None,
+        key: str | None = None,
     ) -> Any:
         """The table with more columns: ratio, patched score, decision, change, and its reason.
 
@@ -255,8 +261,13 @@ class PatchedModel:
         stays lazy: ``compare`` it where that costs nothing. A frame in memory is compared with the
         rows of the fit; what looks like another model is refused, unless ``if_unlike`` says "warn"
         or "ignore".
+
+        With ``approvals``, exactly so many people get the favourable decision, by the patch's own
+        order (``fairpatch.patch.batch``); ``key`` names the column that tells people apart.
         """
-        options = {"with_score": with_score, "with_reason": with_reason}
+        options: dict[str, Any] = {"with_score": with_score, "with_reason": with_reason}
+        if approvals is not None:
+            return self._apply_to_places(table, approvals, key, if_unlike, options)
         if is_engine_table(table) and self.base.score_column is not None:
             return apply(self.patch, table, self.base.score_column, **options)
         check_columns(self.patch, nw.from_native(table, eager_only=True), self.base.score_column)
@@ -273,6 +284,34 @@ class PatchedModel:
             after=self._as_f(self.patch.decide(table, f_logit)),
             **options,
         )
+
+    def _apply_to_places(
+        self, table: Any, approvals: int, key: str | None, if_unlike: IfUnlike,
+        options: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        key = self.patch.decision.key if key is None else key
+        if key is None:
+            raise ValueError(
+                "approvals are shared out person by person: name the column that tells them apart, "
+                "key='id'"
+            )
+        about = {"approvals": approvals, "key": key, **options}
+        score = self.base.score_column
+        if score is not None:
+            if not is_engine_table(table):
+                self.compare(table).act(if_unlike)
+            return apply_to_places(self.patch, table, score, **about)
+        frame = nw.from_native(table, eager_only=True)
+        f_logit = self.logits(table)
+        self.compare_scored(table, f_logit).act(if_unlike)
+        own = nw.new_series(
+            OWN_SCORE, scores_of(f_logit, self.patch.decision),
+            backend=nw.get_native_namespace(frame),
+        )  # fmt: skip
+        placed = apply_to_places(
+            self.patch, frame.with_columns(own).to_native(), OWN_SCORE, **about
+        )
+        return nw.from_native(placed, eager_only=True).drop(OWN_SCORE).to_native()
 
     def _score(self, X: Any, f_logit: Floats) -> Floats:
         return scores_of(self.patch.logits(X, f_logit), self.patch.decision)

@@ -274,13 +274,14 @@ def test_a_choice_in_words(quick_fit):
     )  # fmt: skip
     assert str(choice) == (
         "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change; the minimum for any "
-        "method is 2.0%. Accuracy 0.900, displacement 0.050. Of the promoted 29% have y = 1, of "
-        "those still denied 19%. Expected on new people (95 %, selection "
-        "rows): sex: P-Rule 0.75 to 0.87."
+        "method is 2.0%. The share approved goes from 45.0% to 49.1%. Accuracy 0.900, displacement "
+        "0.050. Of the promoted 29% have y = 1, of those still denied 19%. Expected on new people "
+        "(95 %, selection rows): sex: P-Rule 0.75 to 0.87."
     )
     choice = replace(choice, promoted_outcome=None, expected={})
     assert str(replace(choice, bound=None, blind=0.03)) == (
         "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change; the estimated minimum "
-        "without using the sensitive features is 3.0%. Accuracy 0.900, displacement 0.050."
+        "without using the sensitive features is 3.0%. The share approved goes from 45.0% to 49.1%. "
+        "Accuracy 0.900, displacement 0.050."
     )
     assert choice._repr_html_() == f"<p>{choice}</p>"

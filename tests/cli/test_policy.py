@@ -47,6 +47,23 @@ def test_apply_never_changes_what_is_locked(folder):
     assert not decided["fairpatch_changed"][locked(decided)].any()
 
 
+def test_a_batch_is_cut_to_its_places(folder):
+    done = fairpatch("apply", "run", "people.parquet", "month.parquet", "--approvals", "2000",
+                     "--key", "id", cwd=folder)  # fmt: skip
+    assert ", after 2,000; the number of places decided for" in done.stdout + done.stderr
+    decided = pd.read_parquet(folder / "month.parquet")
+    assert decided["fairpatch_decision"].sum() == 2_000
+    assert not decided["fairpatch_changed"][locked(decided)].any()
+    for wrong, why in (
+        (["o.csv", "--approvals", "5"], "--key id"),
+        (["o", "--approvals", "5", "--key", "id"], "in one file"),
+        (["o.csv", "--approvals", "9999", "--key", "id"], "people who may be approved"),
+    ):
+        done = fairpatch("apply", "run", "people.parquet", *wrong, cwd=folder, code=(1, 2))
+        assert why in done.stderr
+    assert not (folder / "o.csv").exists()
+
+
 def test_a_pack_in_a_warehouse_locks_and_has_bands(folder):
     fairpatch("deploy", "run", "pack", "--key", "id", "--table", "people", "--keep", "policy",
               "--keep", "amount", cwd=folder)  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.measure.metric import Metric
@@ -122,10 +122,12 @@ def multipliers(
     cost: Floats,
     weight: Floats,
     locked: Bools | None = None,
+    places: tuple[float, float] | None = None,
 ) -> list[Floats]:
     """alpha of every feature's cells; ``chances`` are P(cell | x), ``cost`` what a change costs.
 
-    Who is ``locked`` counts in the rates and stays as decided.
+    Who is ``locked`` counts in the rates and stays as decided. ``places`` are the least and the
+    largest share that may be approved.
     """
     program = _Program()
     for k, feature_cells in enumerate(cells):
@@ -140,16 +142,21 @@ def multipliers(
     stays = np.zeros(len(rows), bool) if locked is None else locked[rows]
     ends = np.where(stays[:, None], decided[rows, None], [0.0, 1.0])
     upper: Any = hstack([csr_array(on_rates @ gamma), csr_array(program.table(1, program.ends))])
+    most = np.array(program.upper)
+    if places is not None:  # low <= approved <= high
+        both = csr_array(np.pad(np.stack([-w, w]), ((0, 0), (0, program.ends))))
+        upper, most = vstack([upper, both]), np.append(most, [-places[0], places[1]])
     solution: Any = linprog(
         np.concatenate([w * cost[rows] * np.where(decided[rows], -1, 1), np.zeros(program.ends)]),
         A_ub=upper,
-        b_ub=np.array(program.upper),
+        b_ub=most,
         bounds=cast(Any, np.vstack([ends, np.tile([0.0, np.inf], (program.ends, 1))])),
         method="highs",
     )
     alphas = [np.zeros(feature_cells.n) for feature_cells in cells]
     if solution.status == 0:
-        pressure = solution.ineqlin.marginals @ on_rates  # how much each rate has to rise
+        # how much each rate has to rise
+        pressure = solution.ineqlin.marginals[: len(on_rates)] @ on_rates
         for (k, alpha), much in zip(program.rates, pressure, strict=True):
             alphas[k] += much * alpha
     if not any(alpha.any() for alpha in alphas):  # met already: towards the group that is worst off

@@ -37,6 +37,7 @@ from fairpatch.card.scorecard import Rules, Scores
 from fairpatch.choose.close_calls import ANY, CLOSE, CLOSER, Between, close_calls
 from fairpatch.choose.learner import Ask, Task
 from fairpatch.choose.pool import FARTHEST, HUNDRED, hundred_ratio, needed_at, scale_of
+from fairpatch.choose.swaps import Swaps
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed
@@ -78,6 +79,8 @@ class Candidate:
     """Scores outside which no decision changes."""
     constant: int
     """What is taken off the points needed to approve, and added to those needed to deny."""
+    swaps: Swaps | None = None
+    """Where places are limited: how many points lose an approval where so many gain one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +124,7 @@ class Cards:
     def patch(self, m: int, strength: float = 1.0) -> Patch:
         """Candidate m, with as many points needed as belong to a strength."""
         model = self.models[m]
-        scale = scale_of(needed_at(strength), model.constant, model.direction)
+        scale = scale_of(needed_at(strength), model.constant, model.direction, model.swaps)
         concepts, shift = above_zero(self.cards[model.card].concepts(), scale, model.direction)
         read = {name for concept in concepts for name in concept.columns}
         used = [f.column for f in self.cards[model.card].fields if f.column.name in read]
@@ -166,6 +169,10 @@ class Cards:
     def size(self, m: int) -> int:
         """Its attributes."""
         return self.cards[self.models[m].card].attributes
+
+    def swaps(self, m: int) -> Swaps | None:
+        """How many points lose an approval where so many gain one."""
+        return self.models[m].swaps
 
 
 def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
@@ -234,6 +241,9 @@ def _pool(
         for between in _betweens(task)
     }
     bare = Patch(columns=(), concepts=(), decision=task.decision)
+    f_logit, step = problem.f_logit[here], gcd(options.points_step, *STEPS)
+    swapped = target.places is not None and target.direction == "both"
+    share = target.places.aim(f_logit > 0, problem.weight[here]) if target.places else 0.0
     models: list[Candidate] = []
     ratios: list[Floats] = []
     final: list[Floats] = []
@@ -241,19 +251,23 @@ def _pool(
     for c, card in enumerate(cards):
         aim, worth, teacher = made[c]
         for (d, between), by_band in bands.items():
-            constant = card.constant
-            if d == "promote_only":  # nobody loses: any number of points may be needed
+            constant, swaps = card.constant, None
+            # nobody loses, or who does follows from who gains: any number may be needed to gain
+            if d == "promote_only" or (d == "both" and swapped):
                 constant = int(FARTHEST - card.reach[0])
             elif d == "demote_only":
                 constant = -int(FARTHEST + card.reach[1])
             scale = CardScale(approve_at=1, confidence=by_band)
             sure = bare.model_copy(update={"card": scale}).confidence(problem.f_logit)
             sure = np.where(problem.locked, float(NEVER), sure)[here]
-            models.append(Candidate(c, aim, worth, teacher, d, between, constant))
+            if d == "both" and swapped:
+                own = whole[c][here] + constant
+                gain = np.arange(own.max(initial=1.0), 0, -step)
+                swaps = Swaps.of(own, sure, f_logit, gain, share, problem.weight[here])
+            models.append(Candidate(c, aim, worth, teacher, d, between, constant, swaps))
             for points, table in ((crossed[c], ratios), (whole[c], final)):
-                table.append(hundred_ratio(points[here] + constant, sure, problem.f_logit[here]))
+                table.append(hundred_ratio(points[here] + constant, sure, f_logit, swaps))
                 highest = max(highest, float(np.abs(points[here] + constant).max(initial=0.0)))
-    step = gcd(options.points_step, *STEPS)
     top = int(-(-highest // step) + 1) * step
     return Cards(
         tuple(cards), tuple(models), np.array(ratios), np.array(final),
@@ -363,7 +377,7 @@ def aims_of(problem: PushProblem, target: Target, teacher: Teacher) -> list[Aim]
         [Limit(r.metric, r.limit) for r in asked_for.requirements if isinstance(r.metric, Metric)]
         for asked_for in (target, target.inside(STRICTER))
     ]
-    first, second = Aim.each(problem, asked, teacher)
+    first, second = Aim.each(problem, asked, teacher, target.places)
     return [first] if _alike(first, second) else [first, second]
 
 

@@ -17,6 +17,7 @@ from fairpatch.card.cells import CellModel, FactoredModel, Teacher
 from fairpatch.card.fields import Field
 from fairpatch.card.order import Levels
 from fairpatch.card.scorecard import Rules, Scores, choose_columns, learn_scores
+from fairpatch.measure.places import Places
 
 NEAR = 0.5
 """How fast people count for less as f gets more confident: exp(-m / NEAR)."""
@@ -73,8 +74,9 @@ class Aim:
 
     @classmethod
     def each(
-        cls, problem: PushProblem, asked: Sequence[Sequence[Limit]], teacher: Teacher
-    ) -> list["Aim"]:
+        cls, problem: PushProblem, asked: Sequence[Sequence[Limit]], teacher: Teacher,
+        places: Places | None = None,
+    ) -> list["Aim"]:  # fmt: skip
         """The multipliers of each of several sets of limits on these rows."""
         by_label = any(
             label is not None for limits in asked for limit in limits for label in limit.labels
@@ -83,7 +85,10 @@ class Aim:
         models = _models(problem, cells, teacher)
         chances = [model.probabilities(problem.Z, problem.f_logit) for model in models]
         cost = 1 + np.minimum(problem.sure, 1.0)
-        rest = (problem.f_logit > 0, cost, problem.weight, problem.locked)
+        approved = problem.f_logit > 0
+        share = float(np.average(approved, weights=problem.weight))
+        room = None if places is None else places.within(share)
+        rest = (approved, cost, problem.weight, problem.locked, room)
         return [
             cls(cells, tuple(multipliers(chances, cells, limits, *rest)), teacher)
             for limits in asked

@@ -72,7 +72,7 @@ class Card(CardOptions):
         )
         if task.previous is None or task.previous.card is None:
             return learned
-        joined = beside_previous(cards, task.previous, rows)
+        joined = beside_previous(cards, task.previous, rows, task.target.places)
         return replace(learned, pool=joined, ratios=joined.ratios, final=joined.final)
 
     def relearn(

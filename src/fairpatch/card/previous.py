@@ -12,9 +12,11 @@ import numpy as np
 from fairpatch._arrays import Floats
 from fairpatch.card.candidates import Cards
 from fairpatch.choose.pool import Patches
+from fairpatch.choose.swaps import Swaps
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
+from fairpatch.measure.places import Places
 from fairpatch.patch import CardScale, Patch
 from fairpatch.patch.locks import with_locked
 from fairpatch.patch.sealed import seal
@@ -70,8 +72,14 @@ class Joined:
         """Its attributes."""
         return self.new.size(m) if m < len(self.new) else self.previous.size(m - len(self.new))
 
+    def swaps(self, m: int) -> Swaps | None:
+        """How many points lose an approval where so many gain one."""
+        return self.new.swaps(m) if m < len(self.new) else self.previous.swaps(m - len(self.new))
 
-def beside_previous(new: Cards, previous: Patch, rows: Rows) -> Joined:
+
+def beside_previous(
+    new: Cards, previous: Patch, rows: Rows, places: Places | None = None
+) -> Joined:
     """New candidates and the previous scorecard on the same rows, on one scale of points."""
     provenance = new.provenance.model_copy(update={"edits": previous.provenance.edits})
     same = {"strength": 1.0, "decision": new.decision, "provenance": provenance}
@@ -87,7 +95,7 @@ def beside_previous(new: Cards, previous: Patch, rows: Rows) -> Joined:
         )
         for (one, _), bands in new.bands.items()
     ]
-    pool, ratios = Patches.of(cards, rows)
+    pool, ratios = Patches.of(cards, rows, places)
     strengths = np.union1d(new.strengths, pool.strengths if pool.strengths is not None else ())
     crossed, final = (np.concatenate([x, ratios]) for x in (new.ratios, new.final))
     return Joined(new, pool, crossed, final, strengths)

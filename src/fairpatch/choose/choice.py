@@ -18,7 +18,9 @@ from fairpatch.measure.bounds import Bound
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.fewest_swaps import fewest_swaps
 from fairpatch.measure.metric import METRICS, Metric
+from fairpatch.measure.places import Places, share_moved
 
 WIDEST, CLOSEST, RUNGS = 0.25, 0.004, 24
 """How far inside the target the ladder starts, its least step, and its rungs at most."""
@@ -45,6 +47,8 @@ class Choice:
     accuracy: float
     displacement: float
     """Mean distance of the patched from the base model's probability."""
+    approvals: tuple[float, float]
+    """Share of people approved, by the base model and by the patched one."""
     metrics: dict[str, dict[str, float]]
     """By sensitive feature."""
     bound: Bound | None = None
@@ -80,6 +84,7 @@ class Choice:
             text += (
                 f"; the estimated minimum without using the sensitive features is {self.blind:.1%}"
             )
+        text += f". The share approved {share_moved(*self.approvals)}"
         text += f". Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
         if self.promoted_outcome is not None and self.denied_outcome is not None:
             text += (
@@ -234,6 +239,9 @@ def fewest(
     known: list[Bound] = []
     blind: list[float] = []
     for feature, feature_counts in counts.items():
+        if target.places is not None:
+            swapped = _fewest_swaps(feature_counts, target, target.places)
+            known += [] if swapped is None else [swapped]
         for r in target.requirements:
             if not isinstance(r.metric, Metric):
                 continue
@@ -248,6 +256,14 @@ def fewest(
     if most is None or not blind:
         return most, max(blind, default=None)
     return most, max(*blind, most.change_rate)  # an estimate, never below what is possible
+
+
+def _fewest_swaps(counts: Counts, target: Target, places: Places) -> Bound | None:
+    """The same where places are limited: all limits of a feature together."""
+    limits = [(r.metric, r.limit) for r in target.requirements if isinstance(r.metric, Metric)]
+    before = counts.along("before")
+    room = places.within(float(before[1] / max(before.sum(), 1)))
+    return fewest_swaps(counts, limits, room, target.direction)
 
 
 def options(
@@ -316,6 +332,7 @@ def _option(
         strength=strength,
         change_rate=float(first.change_rate[k]),
         accuracy=float(first.accuracy[k]),
+        approvals=(1 - first.denied / first.people, float(first.approvals[k] / first.people)),
         displacement=frontier.displacement(m, strength) if limited else np.nan,
         direction=frontier.candidates.directions[m],
         churn=float(first.churn[k]) if first.compared else None,

@@ -67,6 +67,11 @@ class Dial:
         return self.changed / self.people
 
     @property
+    def approvals(self) -> Counted:
+        """Approved people."""
+        return np.asarray(self.people - self.denied + 2 * self.promoted - self.changed)
+
+    @property
     def accuracy(self) -> Floats:
         """Share of decisions that equal y."""
         return self.correct / self.people

@@ -7,9 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from fairpatch._arrays import Floats
+from fairpatch.choose.swaps import Swaps
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction
+from fairpatch.measure.places import Places
 from fairpatch.patch import Patch
 from fairpatch.patch.model import HALF, weights_of
 
@@ -56,6 +58,12 @@ class Pool(Protocol):
         """How many concepts or attributes candidate m has."""
 
 
+def swaps_of(pool: Pool, m: int) -> Swaps | None:
+    """How many points lose an approval where so many gain one, of pools that limit places."""
+    swaps: Swaps | None = getattr(pool, "swaps", lambda _: None)(m)
+    return swaps
+
+
 @dataclass(frozen=True, eq=False)
 class Patches:
     """Patches at hand as candidates: cards at every whole number of points, others at any strength.
@@ -65,9 +73,12 @@ class Patches:
 
     patches: tuple[Patch, ...]
     strengths: Floats | None
+    swapped: tuple[Swaps | None, ...]
 
     @classmethod
-    def of(cls, patches: Sequence[Patch], rows: Rows) -> tuple["Patches", Floats]:
+    def of(
+        cls, patches: Sequence[Patch], rows: Rows, places: Places | None = None
+    ) -> tuple["Patches", Floats]:
         """Patches as they were learned, at strength 1, and their ratios of some rows."""
         whole = [patch.with_strength(1.0) for patch in patches]
         alike: dict[Any, Floats] = {}  # patches that differ in scale and direction share points
@@ -75,12 +86,16 @@ class Patches:
             if (patch.concepts, patch.offset) not in alike:
                 alike[patch.concepts, patch.offset] = patch.points(rows.X)
         points = [alike[patch.concepts, patch.offset] for patch in whole]
-        ratios = [
-            dial_ratio(patch, of_rows, rows.f, rows.X)
+        swapped = [
+            _swaps(patch, of_rows, rows, places)
             for patch, of_rows in zip(whole, points, strict=True)
         ]
+        ratios = [
+            dial_ratio(patch, of_rows, rows.f, rows.X, swaps)
+            for patch, of_rows, swaps in zip(whole, points, swapped, strict=True)
+        ]
         strengths = None if whole[0].card is None else _whole_points(np.array(ratios))
-        return cls(tuple(whole), strengths), np.array(ratios)
+        return cls(tuple(whole), strengths, tuple(swapped)), np.array(ratios)
 
     @property
     def decision(self) -> Decision:
@@ -102,7 +117,7 @@ class Patches:
 
     def patch(self, m: int, strength: float = 1.0) -> Patch:
         """Patch m at a strength."""
-        return at_strength(self.patches[m], strength)
+        return at_strength(self.patches[m], strength, self.swapped[m])
 
     def about(self, m: int) -> dict[str, Any]:
         """What made it."""
@@ -117,8 +132,26 @@ class Patches:
         patch = self.patches[m]
         return len(patch.concepts if patch.card is None else patch.lines)
 
+    def swaps(self, m: int) -> Swaps | None:
+        """How many points lose an approval where so many gain one."""
+        return self.swapped[m]
 
-def dial_ratio(patch: Patch, points: Floats, f_logit: Floats, X: Any = None) -> Floats:
+
+def _swaps(patch: Patch, points: Floats, rows: Rows, places: Places | None) -> Swaps | None:
+    """Of a scorecard both ways, where places are limited."""
+    if places is None or patch.card is None or patch.direction != "both":
+        return None
+    sure = patch.confidence(rows.f, rows.X)
+    weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
+    most = 2 * _reach(patch)
+    gain = np.arange(most, 0, -1, dtype=np.float64)
+    share = places.aim(rows.f > 0, weight)
+    return Swaps.of(points + _reach(patch), sure, rows.f, gain, share, weight)
+
+
+def dial_ratio(
+    patch: Patch, points: Floats, f_logit: Floats, X: Any = None, swaps: Swaps | None = None
+) -> Floats:
     """The paper's r; of a scorecard the one where a hundred points are needed from its anchor.
 
     X says who is locked, where the card locks anybody.
@@ -126,15 +159,21 @@ def dial_ratio(patch: Patch, points: Floats, f_logit: Floats, X: Any = None) -> 
     if patch.card is None:
         each, rest = patch.effect(f_logit)
         return np.asarray(1 + each * points + rest)
-    return hundred_ratio(points + anchor(patch), patch.confidence(f_logit, X), f_logit)
+    own = points + anchor(patch, swaps)
+    return hundred_ratio(own, patch.confidence(f_logit, X), f_logit, swaps)
 
 
-def hundred_ratio(points: Floats, confidence: Floats, f_logit: Floats) -> Floats:
+def hundred_ratio(
+    points: Floats, confidence: Floats, f_logit: Floats, swaps: Swaps | None = None
+) -> Floats:
     """r of a scorecard where a hundred points are needed: the dial goes from there."""
-    return np.asarray(1 + (np.where(f_logit > 0, points, -points) + confidence) / HUNDRED)
+    lose = points + confidence
+    if swaps is not None:
+        lose = swaps.short(lose)
+    return np.asarray(1 + np.where(f_logit > 0, lose, confidence - points) / HUNDRED)
 
 
-def anchor(patch: Patch) -> int:
+def anchor(patch: Patch, swaps: Swaps | None = None) -> int:
     """What is taken off the points needed to approve, and added to those needed to deny.
 
     Both ways, points to approve and to deny keep their middle. One way, it is so large that any
@@ -142,20 +181,27 @@ def anchor(patch: Patch) -> int:
     """
     if patch.card is None:
         return 0
-    if patch.direction == "both":
+    if patch.direction == "both" and swaps is None:
         return -(patch.card.approve_at + patch.card.deny_at) // 2
+    return -_reach(patch) if patch.direction == "demote_only" else _reach(patch)
+
+
+def _reach(patch: Patch) -> int:
+    """More points than anybody can have."""
     weights = [weight for concept in patch.concepts for weight in weights_of(concept)]
-    reach = int(sum(abs(weight) for weight in weights)) + FARTHEST
-    return reach if patch.direction == "promote_only" else -reach
+    return int(sum(abs(weight) for weight in weights)) + FARTHEST
 
 
-def scale_of(needed: int, constant: int, direction: Direction) -> dict[str, int]:
+def scale_of(
+    needed: int, constant: int, direction: Direction, swaps: Swaps | None = None
+) -> dict[str, int]:
     """The points to approve and to deny, where so many are needed from a constant.
 
     >>> scale_of(30, 10, "both"), scale_of(30, 10, "promote_only")
     ({'approve_at': 20, 'deny_at': -40}, {'approve_at': 20, 'deny_at': -20})
     """
-    gain, loss = needed - constant, needed + constant
+    lose = needed if swaps is None else swaps.lose_at(needed)
+    gain, loss = needed - constant, lose + constant
     if direction == "promote_only":
         loss = gain
     elif direction == "demote_only":
@@ -189,9 +235,9 @@ def _whole_points(ratios: Floats) -> Floats:
     return np.append(0.0, HUNDRED / (np.arange(most, 0, -1) - HALF))
 
 
-def at_strength(patch: Patch, strength: float) -> Patch:
+def at_strength(patch: Patch, strength: float, swaps: Swaps | None = None) -> Patch:
     """A patch turned up or down: a scorecard then needs fewer or more points. At 0 it is off."""
     if patch.card is None or not strength:
         return patch.with_strength(strength)
-    scale = scale_of(needed_at(strength), anchor(patch), patch.direction)
+    scale = scale_of(needed_at(strength), anchor(patch, swaps), patch.direction, swaps)
     return patch.model_copy(update={"card": patch.card.model_copy(update=scale)})

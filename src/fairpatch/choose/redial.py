@@ -21,7 +21,7 @@ def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patc
 
     As in a fit; raises where no strength meets the target.
     """
-    pool, ratios = Patches.of([patch], rows)
+    pool, ratios = Patches.of([patch], rows, target.places)
     encoder = Encoder.fit(rows.X, strict=False)
     frontier = Frontier.trace(Learned(pool, rows, ratios), encoder, target.metrics)
     rungs = certify_ladder(choose(frontier, target), pool, target, fresh)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fairpatch.choose.choice import Choice
 from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import dials_of
-from fairpatch.choose.pool import Pool, constant_of, hundred_ratio
+from fairpatch.choose.pool import Pool, constant_of, hundred_ratio, swaps_of
 from fairpatch.data.rows import Rows
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import edit
@@ -31,7 +31,8 @@ def struck_lines(candidates: Pool, choice: Choice, rows: Rows) -> tuple[Struck, 
     for line in patch.lines:
         left = edit(patch, strike=[line.name])
         points = left.points(rows.X) + constant_of(patch)
-        ratio = hundred_ratio(points, left.confidence(rows.f, rows.X), rows.f)
+        sure, swaps = left.confidence(rows.f, rows.X), swaps_of(candidates, choice.model)
+        ratio = hundred_ratio(points, sure, rows.f, swaps)
         (dials,) = dials_of([ratio], [patch.direction], rows, candidates)
         struck.append(Struck(choice.model, patch.direction, line.name, dials))
     return tuple(struck)

@@ -10,6 +10,7 @@ from fairpatch._hints import did_you_mean
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
+from fairpatch.measure.places import Places
 from fairpatch.patch.locks import locks_of
 from fairpatch.patch.parts import Lock
 
@@ -22,7 +23,7 @@ MOST_CHANGES = 0.5
 class Requirement:
     """One thing that must hold."""
 
-    metric: Metric | ChangedDecisions
+    metric: Metric | ChangedDecisions | Places
     limit: float
 
     @property
@@ -44,6 +45,8 @@ class Requirement:
         return self.metric.along(steps)
 
     def __str__(self) -> str:
+        if isinstance(self.metric, Places):
+            return self.metric.said(self.limit)
         return f"{self.metric.words} {self.metric.side} {self.limit:g}"
 
 
@@ -82,6 +85,10 @@ class Target:
     locked : mapping of columns, optional
         Rows whose decision is a matter of policy and never changes, by a column's value, values, or
         range: ``{"knock_out": "yes", "amount": {"at_least": 50_000}}``. Any one is enough.
+    approvals : "keep", rate, range or places, optional
+        How many may be approved, where places are limited: as many as the base model approves; a
+        rate; two rates; or ``{"number": 450, "of": 1000}`` places among applicants. Then who gains
+        an approval takes another one's place. To keep it, a rate may be missed by two points.
     direction : {"both", "promote_only", "demote_only"}
         Which decisions may change.
     confidence : float
@@ -122,6 +129,9 @@ class Target:
     max_proxy: float | None = None
     only_between: tuple[float, float] | None = None
     locked: dict[str, Any] | None = field(default=None, hash=False)
+    approvals: str | float | tuple[float, float] | dict[str, int] | None = field(
+        default=None, hash=False
+    )
     direction: Direction = "both"
     confidence: float = 0.95
     prefer: tuple[Preference, ...] | None = None
@@ -151,6 +161,9 @@ class Target:
             check.number(requirement.name, requirement.limit, 0, requirement.metric.highest)
         _check_options(values)
         values["prefer"] = _order(values["prefer"])
+        if values["approvals"] is not None:
+            places = _places(values)
+            requirements.append(Requirement(places, places.high))
         for name in ("reads", "only_between"):
             values[name] = None if values[name] is None else tuple(values[name])
         values["locked"] = dict(values["locked"]) if values["locked"] else None
@@ -186,6 +199,11 @@ class Target:
             A new one; this one stays as it is.
         """
         return Target(**{**self.get_params(), **changes})
+
+    @property
+    def places(self) -> Places | None:
+        """How many may be approved, where that is limited."""
+        return next((r.metric for r in self.requirements if isinstance(r.metric, Places)), None)
 
     @property
     def locks(self) -> tuple[Lock, ...]:
@@ -270,6 +288,17 @@ def _check_options(values: dict[str, Any]) -> None:
         _check_between(values["only_between"])
     if values["locked"]:
         locks_of(values["locked"])
+
+
+def _places(values: dict[str, Any]) -> Places:
+    """What approvals asks for; one way only, their number cannot be kept."""
+    places = Places.of(values["approvals"])
+    if places.kept and values["direction"] != "both":
+        raise ValueError(
+            "approvals='keep' means that whoever gains an approval takes another one's place: "
+            f"direction must be 'both'; got {values['direction']!r}"
+        )
+    return places
 
 
 def _check_between(value: Any) -> None:

@@ -67,7 +67,15 @@ def _others(
         yield words, learner, target.replace(only_between=close)
     if target.max_proxy is not None:
         yield "no limit on proxies", learner, target.replace(max_proxy=None)
-    if target.direction == "both" and preferred.direction != "promote_only":
+    if target.places is not None:
+        yield "as many approvals as it takes", learner, target.replace(approvals=None)
+    elif target.direction == "both":
+        yield "as many approvals as before", learner, target.replace(approvals="keep")
+    if (
+        target.places is None
+        and target.direction == "both"
+        and preferred.direction != ("promote_only")
+    ):
         yield "no approval withdrawn", learner, target.replace(direction="promote_only")
     elif target.direction != "both":
         yield "changes both ways", learner, target.replace(direction="both")

@@ -38,6 +38,12 @@ def run(
         bool, typer.Option("--no-score", help="leave out the patched score: faster on large tables")
     ] = False,
     if_unlike: IfUnlike = "refuse",
+    approvals: Annotated[
+        int | None, typer.Option(help="approve exactly so many, by the patch's own order")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="column that tells people apart, for --approvals")
+    ] = None,
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
     keep_formulas: Annotated[
         bool, typer.Option(help="leave cells of a CSV that a spreadsheet would run as they are")
@@ -55,6 +61,7 @@ def run(
     loaded, source = load(patch_path(patch)), model_of(patch, score, model)
     ledger_for(patch, life, "applied")  # before anything is written: it may be another model's
     origin, what = data, {"with_score": not no_score, "with_reason": reasons}
+    places = _places(approvals, key, loaded, out)
     with tempfile.TemporaryDirectory() as scratch:
         if source is None:
             column = score_of(patch, score)
@@ -70,8 +77,20 @@ def run(
         if not out.suffix:
             _by_parts(loaded, data, out, column, what, origin=origin, model=source)
         else:
-            _write(loaded, table, column, out, what, keep_formulas=keep_formulas)
+            _write(loaded, table, column, out, what | places, keep_formulas=keep_formulas)
     record(patch, life, "applied", data=origin, out=str(out))
+
+
+def _places(approvals: int | None, key: str | None, patch: "Patch", out: Path) -> dict[str, Any]:
+    """Options of a batch with so many places."""
+    if approvals is None:
+        return {}
+    key = patch.decision.key if key is None else key
+    if key is None:
+        refuse("--approvals shares places out person by person: name their column, --key id")
+    if not out.suffix:
+        refuse(f"--approvals needs the whole batch in one file: name {out}.parquet or {out}.csv")
+    return {"approvals": approvals, "key": key}
 
 
 def _score(
@@ -105,14 +124,15 @@ def _write(
     table: Any,
     score: str,
     out: Path,
-    what: dict[str, bool],
+    what: dict[str, Any],
     *,
     keep_formulas: bool,
 ) -> None:
     from fairpatch.files.atomic import whole_file
     from fairpatch.patch.apply import CHANGED, apply
+    from fairpatch.patch.batch import apply_to_places
 
-    applied = apply(patch, table, score, **what)
+    applied = (apply_to_places if "approvals" in what else apply)(patch, table, score, **what)
     if out.suffix == ".csv" and not keep_formulas:
         applied = tables.without_formulas(applied)
     with whole_file(out) as unfinished:
@@ -125,6 +145,21 @@ def _write(
     open_ones = f"; {none:,} have no score, and so no decision" if none else ""
     share = changed / max(rows, 1)
     say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({share:.1%}){open_ones}")
+    say(_approvals(patch, written))
+
+
+def _approvals(patch: "Patch", written: Any) -> str:
+    """How many are approved before and after, and where the places decided."""
+    from fairpatch.patch.apply import CHANGED, DECISION
+    from fairpatch.patch.batch import BY_PLACES
+
+    after = f'"{DECISION}"' if patch.decision.favourable else f'NOT "{DECISION}"'
+    counted = [f'({after}) != "{CHANGED}"', after]  # a change is the other decision than before
+    counted += [f'"{BY_PLACES}"'] if BY_PLACES in written.columns else []
+    sums = ", ".join(f"count(*) FILTER ({which})" for which in counted)
+    now, then, *places = written.aggregate(sums).fetchall()[0]
+    text = f"{patch.decision.sides[0]} before {now:,}, after {then:,}"
+    return text + "".join(f"; the number of places decided for {n:,} people" for n in places)
 
 
 def _by_parts(

@@ -7,7 +7,6 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.fit import Fitted
 from fairpatch.data.rows import Rows
-from fairpatch.measure.direction import untouched
 from fairpatch.patched import PatchedModel
 
 
@@ -37,7 +36,8 @@ class Stability:
 def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 10) -> Stability:
     """Learn the patch again on bootstraps of these rows, with its own settings.
 
-    Each refit is turned to as many changes as the patch makes: the question is who, not how many.
+    Each refit is turned to as many changes each way as the patch makes: the question is who, not
+    how many.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 
         # by strata, so that every group stays
         drawn = np.concatenate([random.choice(rows_of, len(rows_of)) for rows_of in strata])
         ratio = again(drawn, k)
-        may = (f_logit != 0) & ~untouched(patch.direction, approved)
-        first = np.argsort(np.where(may, ratio, np.inf), kind="stable")
-        sets[k, first[: changed.sum()]] = True  # the lowest ratios change first
+        for side in (approved, ~approved):
+            first = np.argsort(np.where(side & (f_logit != 0), ratio, np.inf), kind="stable")
+            sets[k, first[: (changed & side).sum()]] = True  # the lowest ratios change first
     return Stability(refits, sets.mean(0), changed, sets)

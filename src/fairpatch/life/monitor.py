@@ -16,7 +16,7 @@ from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.rates import changed_rate
+from fairpatch.measure.rates import changed_rate, selection_rate
 from fairpatch.measure.sampled import NotKnownError, evenly_known
 from fairpatch.patched import PatchedModel
 from fairpatch.report.identity import patch_hash
@@ -156,6 +156,8 @@ def shown(counts: Counts, target: Target, *, show_small: bool = False) -> dict[s
         "whole": table.whole,
         "people": table.people().data,
         "changed": table.rate(changed_rate()).data,
+        "approved_before": table.rate(selection_rate("f")).data,
+        "approved": table.rate(selection_rate("g")).data,
         "promoted_outcome": table.rate(outcome("promoted")).data,
         "denied_outcome": table.rate(outcome("left denied")).data,
         "metrics": {

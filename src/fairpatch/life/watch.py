@@ -11,7 +11,7 @@ from fairpatch._arrays import Floats
 from fairpatch._table import Table
 from fairpatch.choose.target import Requirement, Target
 from fairpatch.disclose.reviewed import outcome
-from fairpatch.floor import MIN_PEOPLE
+from fairpatch.floor import MIN_PEOPLE, too_few
 from fairpatch.life.checks import Check
 from fairpatch.life.history import History, before_first, once
 from fairpatch.life.period import Period
@@ -19,6 +19,7 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.evidence import log_evidence
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.over_time import OverTime, over_time
+from fairpatch.measure.places import Places
 from fairpatch.measure.sampled import NotKnownError, evenly_known
 from fairpatch.verdict import Verdict, worst
 
@@ -86,6 +87,30 @@ class Guarantee:
         return round(float(np.floor(low / step + 1e-9) * step), 3), round(float(up), 3)
 
 
+@dataclass(frozen=True)
+class Approvals:
+    """How many were approved in the last period, and whether that is what was asked for.
+
+    A count, and no test: so many people came, and so many of them have a place.
+    """
+
+    requirement: str
+    period: str
+    before: float
+    after: float
+    """Shares, by the base model and as patched."""
+    kept: bool
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of this one period."""
+        return Verdict.CERTIFIED if self.kept else Verdict.NOT_MET
+
+    def __str__(self) -> str:
+        moved = f"from {self.before:.1%} to {self.after:.1%}"
+        return f"{'kept' if self.kept else 'not kept'} in {self.period}: {moved}"
+
+
 @dataclass(frozen=True, eq=False)
 class Watch:
     """Every guarantee of a patch, and what else is watched."""
@@ -100,11 +125,15 @@ class Watch:
     turned_out: tuple[float, float] | None = None
     """Of the first and of the second, the share with the good outcome, in all periods together, to
     two digits; None where few people would be told."""
+    approvals: Approvals | None = None
+    """Where places are limited."""
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of its guarantees."""
-        return worst((g.verdict for g in self.guarantees), default=Verdict.INCONCLUSIVE)
+        """The worst of its guarantees, and of the places."""
+        every = [g.verdict for g in self.guarantees]
+        every += [] if self.approvals is None else [self.approvals.verdict]
+        return worst(every, default=Verdict.INCONCLUSIVE)
 
     @property
     def last(self) -> Period:
@@ -123,6 +152,14 @@ class Watch:
             )
             for p in self.guarantees
         ]  # fmt: skip
+        if self.approvals is not None:
+            checks.append(
+                Check(
+                    name="approvals", about="everybody", verdict=self.approvals.verdict,
+                    text=f"{self.approvals.requirement}: {self.approvals}",
+                    value=self.approvals.after,
+                )
+            )  # fmt: skip
         if self.promoted is not None:
             verdict = self.promoted.verdict()
             checks.append(
@@ -142,6 +179,8 @@ class Watch:
 
     def __str__(self) -> str:
         rows = [[p.name, str(p), " / ".join(p.stands.pair or ())] for p in self.guarantees]
+        if self.approvals is not None:
+            rows.append([self.approvals.requirement, str(self.approvals), ""])
         if self.promoted is not None:
             text = "the newly approved turn out at least as well as those still denied"
             rows.append([text, str(self.promoted.verdict()), ""])
@@ -193,11 +232,27 @@ def watch(
     guarantees = [
         _guarantee(every, patch, target, requirement, feature, before)
         for requirement in target.requirements
+        if not isinstance(requirement.metric, Places)
         for feature in (features if requirement.between_groups else ("everybody",))
     ]
     outcomes = _outcomes(once(every, patch, labelled=True))
     return Watch(
-        target, tuple(periods), tuple(guarantees), latest, _promoted(*outcomes), _rates(*outcomes)
+        target, tuple(periods), tuple(guarantees), latest, _promoted(*outcomes), _rates(*outcomes),
+        _approvals(target, periods[-1]),
+    )  # fmt: skip
+
+
+def _approvals(target: Target, period: Period) -> Approvals | None:
+    """The places of a period; None where they are not limited, or few people would be told."""
+    if target.places is None:
+        return None
+    tables = (period.counts.along("before", of="weight"), period.counts.along("after", of="weight"))
+    before, after = (float(table[1] / table.sum()) for table in tables)
+    if too_few(float(period.counts.along("after")[1])):
+        return None
+    kept = bool(target.places.met(after - before * target.places.kept, 0.0))
+    return Approvals(
+        target.places.said(0.0), period.period, round(before, 3), round(after, 3), kept
     )
 
 
@@ -206,6 +261,8 @@ def _guarantee(
     feature: str, before: Counts | None,
 ) -> Guarantee:  # fmt: skip
     metric = requirement.metric
+    if isinstance(metric, Places):
+        raise TypeError("places are counted, and not judged over time")
     given_y = isinstance(metric, Metric) and metric.given_y
     periods = once(history, patch, labelled=given_y)
     tables: list[Counts | None] = []

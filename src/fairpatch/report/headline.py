@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairpatch.measure.metric import P_RULE
+from fairpatch.measure.places import share_moved
 from fairpatch.report.figures import Count, CountRange, Figure, Shown, Words
 from fairpatch.report.flags import Flag, Level
 from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
@@ -100,6 +101,10 @@ def _changes(
         )
     else:
         sentences.append(f"Nobody who was {words.approved} is now {words.denied}.")
+    places = effect.change.approvals
+    if places.before.value is not None and places.after.value is not None:
+        moved = share_moved(places.before.value, places.after.value)
+        sentences.append(f"The share {words.approved} {moved}.")
     return " ".join(text[:1].upper() + text[1:] for text in sentences)
 
 

@@ -12,7 +12,7 @@ from fairpatch.disclose.reviewed import move
 from fairpatch.floor import full_tens
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import P_RULE, Metric
-from fairpatch.measure.rates import changed_rate, correct_rate
+from fairpatch.measure.rates import changed_rate, correct_rate, selection_rate
 from fairpatch.patch import Patch
 from fairpatch.report.figures import Count, Figure, Shown, count, figure, in_words
 from fairpatch.report.group_section import Pair
@@ -43,6 +43,8 @@ class Change(Shown):
     """To the favourable decision."""
     demoted: Count
     """To the other one."""
+    approvals: Pair
+    """Share with the favourable decision, before and after."""
 
 
 class Met(Shown):
@@ -145,6 +147,10 @@ def effect_section(
             change_rate=figure(table.rate(changed_rate(), method="clopper_pearson")),
             promoted=count(table.number(move("promoted").hits)),
             demoted=count(table.number(move("demoted").hits)),
+            approvals=Pair(
+                before=figure(table.rate(selection_rate("f"))),
+                after=figure(table.rate(selection_rate("g"))),
+            ),
         ),
         bound_known=least,
         bound_blind=_blind(blind, least, table),

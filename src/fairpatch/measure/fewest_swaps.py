@@ -1,0 +1,147 @@
+"""How few changes could do it where places are limited? The fewest with S known, as a program.
+
+With k_c approvals of the people in cell c (a group, or a group with an outcome), N_c people and G_c
+approvals by f:
+
+    least  sum |k_c - G_c|
+    with   tau c N_g <= k_g <= c N_g                 a ratio of at least tau, c the highest rate
+           b N_g <= k_g <= t N_g,  t - b <= e        a gap of at most e; of two, the sum of both
+           low <= sum k <= high                      the places, everybody counted
+
+Whoever no rate is about (no group, another outcome) is one more cell, free to give and to take a
+place. All limits of a feature are in one program; of several features, each has its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from fairpatch._arrays import Floats
+from fairpatch.measure.bounds import IMPOSSIBLE, NODES, SOLVED, Bound
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.direction import Direction, may_demote, may_promote
+from fairpatch.measure.metric import Metric
+
+LOT = 1e4
+"""People in a cell beyond whom they are counted in lots that may be broken: still a bound."""
+
+
+@dataclass
+class _Program:
+    """Rows of constraints over promotions, demotions and the ends of rates, in the making."""
+
+    cells: int
+    rows: list[dict[int, float]] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+    ends: int = 0
+
+    def end(self) -> int:
+        """One more unknown rate."""
+        self.ends += 1
+        return 2 * self.cells + self.ends - 1
+
+    def within(
+        self, approved: dict[int, float], end: dict[int, float], low: float, high: float
+    ) -> None:
+        """So much of the approvals of cells, beyond those of f, and of ends lies between these."""
+        withdrawn = {self.cells + c: -v for c, v in approved.items()}
+        self.rows.append(approved | withdrawn | end)
+        self.low.append(low)
+        self.high.append(high)
+
+
+def fewest_swaps(
+    counts: Counts, limits: Sequence[tuple[Metric, float]], places: tuple[float, float],
+    direction: Direction = "both",
+) -> Bound | None:  # fmt: skip
+    """The fewest changes that keep some limits and approve a share within ``places``.
+
+    None where none do, or a rate has nobody.
+    """
+    groups = counts.known()
+    table = groups.along("group", "label", "before").astype(np.float64)
+    size, held = table.sum(2).ravel(), table[..., 1].ravel()  # cells are groups by label
+    everybody = counts.along("before").astype(np.float64)
+    rest = everybody - table.sum((0, 1))
+    size, held = np.append(size, rest.sum()), np.append(held, rest[1])
+    lot = max(1.0, size.max() / LOT)
+    program = _Program(len(size))
+    for metric, limit in limits:
+        if not _add(program, metric, limit, size / lot, held / lot, table.shape[:2]):
+            return None
+    approved = dict.fromkeys(range(len(size)), 1.0)
+    people, now = everybody.sum() / lot, everybody[1] / lot
+    low, high = (share * people - now for share in places)
+    if lot == 1:  # whole people: places are, too
+        low, high = np.ceil(low - 1e-9), np.floor(high + 1e-9)
+    program.within(approved, {}, low, high)
+    moves = _solve(program, size / lot, held / lot, direction, whole=lot == 1)
+    if moves is None:
+        return None
+    up, down = (np.rint(part * lot).astype(int) for part in np.split(moves, 2))
+    by_group = [part[:-1].reshape(len(groups.groups), -1).sum(1) for part in (up, down)]
+    return Bound(
+        int(np.ceil(moves.sum() * lot - 1e-4)), counts.total,
+        tuple(by_group[0].tolist()), tuple(by_group[1].tolist()),
+    )  # fmt: skip
+
+
+def _add(
+    program: _Program, metric: Metric, limit: float, size: Floats, held: Floats,
+    shape: tuple[int, int],
+) -> bool:  # fmt: skip
+    """The rows of one limit; False where a rate has nobody."""
+    number = np.arange(shape[0] * shape[1]).reshape(shape)
+    gap: dict[int, float] = {}
+    for rate in metric.rates:
+        labels = rate("f").labels
+        whole = labels.all()  # then unknown outcomes count, too
+        among = [n if whole else n[: len(labels)][labels] for n in number]
+        people = [float(size[c].sum()) for c in among]
+        if not all(people):
+            return False
+        if metric.how == "ratio":
+            top, bottom = program.end(), None
+        else:
+            top, bottom = program.end(), program.end()
+            gap |= {top: 1.0, bottom: -1.0}
+        for cells, n in zip(among, people, strict=True):
+            approved, now = dict.fromkeys(cells.tolist(), 1.0), float(held[cells].sum())
+            floor = {top: -limit * n} if bottom is None else {bottom: -n}
+            program.within(approved, floor, -now, np.inf)
+            program.within(approved, {top: -n}, -np.inf, -now)
+        if metric.how == "ratio":  # somebody is approved: 0 / 0 is no ratio
+            program.within({}, {top: max(people)}, 1.0, np.inf)
+    if gap:
+        scale = float(size.max())  # in people, as the other rows
+        program.within({}, {k: v * scale for k, v in gap.items()}, -np.inf, limit * scale)
+    return True
+
+
+def _solve(
+    program: _Program, size: Floats, held: Floats, direction: Direction, *, whole: bool
+) -> Floats | None:
+    """Promotions and demotions of each cell; in parts of people where whole ones take too long."""
+    n = 2 * program.cells + program.ends
+    matrix = np.zeros((len(program.rows), n))
+    for i, row in enumerate(program.rows):
+        for j, value in row.items():
+            matrix[i, j] = value
+    most = np.concatenate([
+        (size - held) * may_promote(direction), held * may_demote(direction), np.ones(program.ends)
+    ])  # fmt: skip
+    flips = np.append(np.ones(2 * program.cells), np.zeros(program.ends))
+    for integral in (True, False) if whole else (False,):
+        found = milp(
+            flips, constraints=LinearConstraint(matrix, program.low, program.high),
+            bounds=Bounds(np.zeros(n), most), integrality=(flips * integral).astype(np.int64),
+            options={"mip_rel_gap": 0.0, "node_limit": NODES},
+        )  # fmt: skip
+        if found.status == SOLVED and found.x is not None:
+            return np.asarray(found.x[: 2 * program.cells])
+        if found.status == IMPOSSIBLE:
+            return None
+    return None

@@ -1,0 +1,157 @@
+"""Limited places: how many people may be approved, whoever they are.
+
+    rate(g) within low and high                    a range of approval rates
+    rate(g) - rate(f) within -2 and 2 points       as many as before: ``kept``
+
+The second is about the same people twice, so its error is that of promoted less demoted alone:
+(p + q - (p - q)^2) / n for the shares p promoted and q demoted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from fairpatch import _checks as check
+from fairpatch._arrays import Bools, Floats
+from fairpatch.measure.certificate_tests import POWER, Judgement
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.rates import demoted_rate, promoted_rate, selection_rate
+from fairpatch.verdict import Verdict
+
+SLACK = 0.02
+"""Of all people: how far "as many as before", or a single rate, may be missed. Whole points move
+some people at a time; a batch is cut to the very number when the patch is applied."""
+EXPECTED = (
+    "approvals must be 'keep', a rate such as 0.45, a range such as [0.43, 0.46], or places among "
+    "applicants as {'number': 450, 'of': 1000}"
+)
+
+
+@dataclass(frozen=True)
+class Places:
+    """How many people may be approved, as a share of everybody."""
+
+    low: float
+    high: float
+    kept: bool = False
+    """Whether the range is of the difference from the base model's approval rate."""
+    name: str = "approvals"
+    words: str = "approval rate"
+    at_least: bool = False
+    side: str = "at most"
+    highest: float = 1.0
+
+    @classmethod
+    def of(cls, given: Any) -> "Places":
+        """What a target asks for.
+
+        >>> Places.of("keep").kept, Places.of({"number": 450, "of": 1_000}).high
+        (True, 0.47)
+        """
+        if given == "keep":
+            return cls(-SLACK, SLACK, kept=True)
+        if isinstance(given, Mapping):
+            given = _places_among(given)
+        if isinstance(given, list | tuple):
+            low, high = _two(given)
+            return cls(low, high)
+        if isinstance(given, bool) or not isinstance(given, check.NUMBERS) or not 0 < given < 1:
+            raise ValueError(f"{EXPECTED}; got {given!r}")
+        return cls(max(float(given) - SLACK, 0.0), min(round(float(given) + SLACK, 12), 1.0))
+
+    @property
+    def middle(self) -> float:
+        """What is aimed at."""
+        return (self.low + self.high) / 2
+
+    def aim(self, approved: Bools, weight: Floats | None = None) -> float:
+        """The share to approve of people of whom f approves these."""
+        return self.middle + self.kept * float(np.average(approved, weights=weight))
+
+    def within(self, before: float) -> tuple[float, float]:
+        """The range of approval rates, where the base model approves this share.
+
+        >>> Places.of("keep").within(0.45)
+        (0.43, 0.47)
+        """
+        shift = before if self.kept else 0.0
+        return round(self.low + shift, 12), round(self.high + shift, 12)
+
+    def met(self, values: Any, _: float) -> Any:
+        """Whether values keep the range."""
+        return (values >= self.low - 1e-12) & (values <= self.high + 1e-12)
+
+    def along(self, steps: Any) -> Floats:
+        """What must lie in the range, at every step of a dial."""
+        after = steps.approvals / steps.people
+        return np.asarray(after - after[0] if self.kept else after)
+
+    def judge(self, counts: Counts, _: float, confidence: float) -> Judgement:
+        """Whether it lies in the range in the population: one test for each end, both at level."""
+        estimate = self.estimate(counts, confidence)
+        if estimate.value is None or estimate.low is None or estimate.high is None:
+            return Judgement(Verdict.INCONCLUSIVE, estimate, counts.total)
+        if self.low <= estimate.low and estimate.high <= self.high:
+            return Judgement(Verdict.CERTIFIED, estimate, counts.total)
+        if estimate.high < self.low or self.high < estimate.low:
+            return Judgement(Verdict.REFUTED, estimate, counts.total)
+        room = min(estimate.value - self.low, self.high - estimate.value)
+        if room <= 0:
+            return Judgement(Verdict.NOT_MET, estimate, counts.total)
+        longer = 1 + ndtri(POWER) / -ndtri(1 - confidence)
+        half = (estimate.high - estimate.low) / 2
+        needed = int(np.ceil(counts.total * (longer * half / room) ** 2))
+        return Judgement(Verdict.INCONCLUSIVE, estimate, counts.total, needed)
+
+    def estimate(self, counts: Counts, confidence: float) -> Estimate:
+        """What must lie in the range; each end of its interval is a limit at this confidence."""
+        if not self.kept:
+            return selection_rate("g").of(counts, confidence=2 * confidence - 1)
+        everybody = counts.by()
+        if not counts.total:
+            return Estimate.undefined("there are no rows")
+        weight = everybody.weight.sum()
+        p, q = (
+            float(everybody.in_cells(rate.hits, of="weight").sum() / weight)
+            for rate in (promoted_rate(), demoted_rate())
+        )
+        size = float(weight**2 / everybody.weight_sq.sum())
+        # one more each way, so that no changes at all do not mean no error
+        error = float(np.sqrt((p + q - (p - q) ** 2 + 2 / size) / size))
+        far = -float(ndtri(1 - confidence)) * error
+        return Estimate(p - q, p - q - far, p - q + far)
+
+    def said(self, _: float) -> str:
+        """In words."""
+        if self.kept:
+            return f"as many approvals as before, within {100 * self.high:g} points"
+        return f"approval rate {self.low:g} to {self.high:g}"
+
+
+def share_moved(before: float, after: float) -> str:
+    """A share before and after, in words.
+
+    >>> share_moved(0.45, 0.574), share_moved(0.45, 0.45)
+    ('goes from 45.0% to 57.4%', 'stays at 45.0%')
+    """
+    one, two = f"{before:.1%}", f"{after:.1%}"
+    return f"stays at {one}" if one == two else f"goes from {one} to {two}"
+
+
+def _places_among(given: Mapping[str, Any]) -> float:
+    """So many places among so many applicants, as a rate."""
+    whole = all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in given.values())
+    if set(given) != {"number", "of"} or not whole or not 0 < given["number"] < given["of"]:
+        raise ValueError(f"{EXPECTED}; got {dict(given)!r}")
+    return float(given["number"] / given["of"])
+
+
+def _two(given: Any) -> tuple[float, float]:
+    numbers = all(isinstance(v, check.NUMBERS) and not isinstance(v, bool) for v in given)
+    if len(given) != 2 or not numbers or not 0 <= given[0] < given[1] <= 1:
+        raise ValueError(f"{EXPECTED}; got {given!r}")
+    return float(given[0]), float(given[1])

@@ -1,0 +1,150 @@
+"""A batch with so many places: exactly that many are approved, by the patch's own order.
+
+    standing = points - confidence - approve_at        where f denies
+               points + confidence - deny_at - 1       where f approves
+
+The patch approves whoever stands at 0 or above. Where that is not the number of places, the line is
+drawn elsewhere in the same order: standing first, then f's score, then the SHA-256 of the key as
+text, so that no tie is broken by the order of the rows. All whole numbers or columns as they are:
+every engine draws the same line. Who is locked keeps what f decides; of a patch that withdraws
+nothing, so does whom f approves, as long as there are places.
+"""
+
+import hashlib
+from typing import Any
+
+import narwhals as nw
+
+from fairpatch._extras import need
+from fairpatch.measure.direction import may_demote
+from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, apply
+from fairpatch.patch.expressions import confidence_expr
+from fairpatch.patch.model import Patch
+from fairpatch.patch.parts import NEVER
+from fairpatch.patch.typed import typed
+
+BY_PLACES = "fairpatch_by_places"
+"""Whether the number of places decided, and not the patch."""
+PLACES = "number of places"
+"""The reason of a change that the places made."""
+_SURE, _TIER, _STANDING, _RANK, _HASH, _FAR, _ONE = (
+    f"__fairpatch_{name}" for name in ("sure", "tier", "standing", "rank", "hash", "far", "one")
+)
+
+
+def apply_to_places(
+    patch: Patch, table: Any, score: str, *, approvals: int, key: str, **options: Any
+) -> Any:
+    """The table with a patch's decisions, exactly so many of them favourable.
+
+    Parameters
+    ----------
+    patch : Patch
+        A scorecard.
+    table : frame or table
+        Anything that ``apply`` takes. Engines are asked for a few counts first.
+    score : str
+        Column of the base model's probability.
+    approvals : int
+        Places.
+    key : str
+        Column that tells the rows apart: the last tie is broken by its SHA-256.
+    **options
+        As of ``apply``.
+
+    Returns
+    -------
+    The table as ``apply`` gives it, and ``fairpatch_by_places``: true where the places decided.
+    """
+    if patch.card is None or not patch.strength:
+        raise ValueError("places are shared out by points: apply a scorecard that is switched on")
+    frame = nw.from_native(apply(patch, table, score, **options))
+    if key not in frame.collect_schema().names():
+        raise ValueError(f"the table has no column {key!r}: name the one that tells rows apart")
+    made = frame.collect_schema().names()
+    ordered = nw.from_native(_hashed(_placed(patch, frame, score).to_native(), key))
+    _check(ordered, approvals)
+    rank = nw.col(_ONE).cum_sum().over(order_by=[_TIER, _STANDING, _FAR, _HASH])
+    ordered = ordered.with_columns(rank.alias(_RANK))
+    # false and true of columns: pandas has no conditions on a literal
+    inside = (nw.col(_RANK) <= approvals) == bool(patch.decision.favourable)
+    known = ~nw.col(CHANGED).is_null()
+    other = nw.when(known).then(inside != nw.col(DECISION))
+    moved = nw.when(known).then(nw.col(CHANGED) != nw.col(BY_PLACES))
+    ordered = ordered.with_columns(other.alias(BY_PLACES))
+    ordered = ordered.with_columns(
+        nw.when(known).then(inside).alias(DECISION), moved.alias(CHANGED)
+    )
+    if REASON in made:
+        ordered = ordered.with_columns(_reason().alias(REASON))
+    return ordered.select(*made, BY_PLACES).to_native()
+
+
+def _reason() -> nw.Expr:
+    """The patch's, where it decided; of those whom the places moved, that."""
+    yes = nw.lit(1).cast(nw.Boolean)  # compared, so that no null is left
+    by_patch = nw.when((nw.col(CHANGED) == yes) & (nw.col(BY_PLACES) != yes)).then(nw.col(REASON))
+    by_places = (nw.col(CHANGED) == yes) & (nw.col(BY_PLACES) == yes)
+    return nw.when(by_places).then(nw.lit(PLACES)).otherwise(by_patch)
+
+
+def _placed(patch: Patch, frame: Any, score: str) -> Any:
+    """The columns that people are ordered by, the first to be approved first."""
+    card, good = patch.card, bool(patch.decision.favourable)
+    if card is None:
+        raise ValueError("only a scorecard has points")
+    p = nw.col(score).cast(nw.Float64)
+    fixed = typed(patch, frame.collect_schema())
+    frame = frame.with_columns(confidence_expr(fixed, score).alias(_SURE), nw.lit(1).alias(_ONE))
+    points, sure = nw.col(POINTS), nw.col(_SURE)
+    approved = p > patch.threshold if good else p <= patch.threshold
+    stays = (sure >= NEVER) | (p == patch.threshold if good else p < 0.0)
+    first = nw.when(stays & approved).then(nw.lit(0))
+    rest = nw.when(approved).then(nw.lit(2 if may_demote(patch.direction) else 1)).otherwise(
+        nw.lit(2)
+    )  # fmt: skip
+    tier = first.otherwise(nw.when(stays).then(nw.lit(3)).otherwise(rest))
+    standing = nw.when(approved).then(points + sure - (card.deny_at + 1)).otherwise(
+        points - sure - card.approve_at
+    )  # fmt: skip
+    nobody = nw.col(CHANGED).is_null()
+    return frame.with_columns(
+        nw.when(nobody).then(nw.lit(4)).otherwise(tier).alias(_TIER),
+        nw.when(nobody).then(nw.lit(0)).otherwise(standing * -1).alias(_STANDING),
+        (p * (-1.0 if good else 1.0)).alias(_FAR),
+    )
+
+
+def _check(ordered: Any, approvals: int) -> None:
+    """Places for everybody whose approval is policy, and people for all places."""
+    counted = ordered.lazy().group_by(_TIER).agg(nw.col(_ONE).sum()).collect()
+    people = {int(row[_TIER]): int(row[_ONE]) for row in counted.iter_rows(named=True)}
+    if isinstance(approvals, bool) or not isinstance(approvals, int) or approvals < 0:
+        raise ValueError(f"approvals must be a whole number of places; got {approvals!r}")
+    if approvals < people.get(0, 0):
+        raise ValueError(
+            f"there are {approvals:,} places, and {people[0]:,} people whose approval is locked "
+            "by policy: give at least as many places"
+        )
+    may = sum(n for tier, n in people.items() if tier < 3)
+    if approvals > may:
+        raise ValueError(
+            f"there are {approvals:,} places, and {may:,} people who may be approved: the others "
+            "are locked, have no score, or one at which the patch changes nobody"
+        )
+
+
+def _hashed(table: Any, key: str) -> Any:
+    """The SHA-256 of the key as text, as hexadecimal digits, in the engine's own words."""
+    kind = type(table).__module__.partition(".")[0]
+    if kind in ("duckdb", "_duckdb"):
+        quoted = '"' + key.replace('"', '""') + '"'
+        return table.project(f"*, sha256(CAST({quoted} AS VARCHAR)) AS {_HASH}")
+    if kind == "pyspark":
+        functions = need("pyspark.sql.functions", extra="spark")
+        quoted = "`" + key.replace("`", "``") + "`"
+        return table.withColumn(_HASH, functions.sha2(functions.col(quoted).cast("string"), 256))
+    frame = nw.from_native(table, eager_only=True)
+    digests = [hashlib.sha256(str(v).encode()).hexdigest() for v in frame[key].to_list()]
+    series = nw.new_series(_HASH, digests, backend=nw.get_native_namespace(frame))
+    return frame.with_columns(series).to_native()
