@@ -17,6 +17,7 @@ from fairpatch.datasets import Population
 from fairpatch.decision import Decision
 from fairpatch.front import FairPatch
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.metric import Metric
 
 TRUTH_ROWS, TRUTH_SEED = 200_000, 10_000
 NOT_FEATURES = ["id", "group", "y"]
@@ -48,6 +49,11 @@ class Setting:
             often = np.where(people["score"] > 0.5, 0.08, 0.04)
             heavy = np.random.default_rng(seed).random(rows) < often
             people[WEIGHT] = np.where(heavy, HEAVY, 1.0)
+        if "within" in self.target:  # the worst off are half as often in the last products
+            random = np.random.default_rng([seed, 1])
+            product = random.choice(3, rows, p=[0.5, 0.3, 0.2])
+            moved = (people["group"] != "a") & (random.random(rows) < 0.5)
+            people[self.target["within"]] = np.array(["x", "y", "z"])[np.where(moved, 0, product)]
         return people
 
     def fit(self, seed: int) -> FairPatch:
@@ -73,21 +79,36 @@ SETTINGS = {
     "difference of true positive rates": Setting(target={"equal_opportunity_difference": 0.12}),
     "no approval withdrawn": Setting(target={"p_rule": 0.8, "direction": "promote_only"}),
     "close calls only": Setting(target={"p_rule": 0.8, "only_between": (0.1, 0.9)}),
+    "as many approvals": Setting(target={"p_rule": 0.8, "approvals": "keep"}),
+    "in each of three products": Setting(rows=6_000, target={"p_rule": 0.75, "within": "product"}),
+    "standardised over three products": Setting(
+        target={"p_rule": 0.8, "within": "product", "strata": "standardised"}
+    ),
 }
 
 
 def violates(g: FairPatch, truth: Any) -> bool:
     """Whether the patched decisions miss the target in the population."""
     X = truth.drop(columns=NOT_FEATURES)
+    within = g.target.compared_within
     counts = Counts.from_arrays(
-        decision=g.predict(X) == 1,
+        decision=truth["score"] > 0.5,
+        new_decision=g.predict(X) == 1,
         y=truth["y"].to_numpy(),
         sensitive_features={"group": truth["group"]},
         sample_weight=truth.get(WEIGHT),
+        strata=None if within is None else {name: truth[name] for name in within.columns},
     )
-    values = {metric.name: metric.of(counts).value for metric in g.target.metrics}
-    limits = g.target.fairness_requirements
-    return any(not r.met(np.array([values[r.name]]))[0] for r in limits)
+    values = [
+        (r, r.metric.of(table).value)
+        for r in g.target.fairness_requirements
+        if isinstance(r.metric, Metric)
+        for table in g.target.compare(counts).values()
+    ]
+    if g.target.places is not None:
+        places = next(r for r in g.target.requirements if r.metric is g.target.places)
+        values.append((places, g.target.places.estimate(counts, 0.95).value))
+    return any(not r.met(np.array([value]))[0] for r, value in values)
 
 
 def one(setting: Setting, truth: Any, seed: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 from fairpatch.measure import accuracy, p_rule
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.fewest_swaps import fewest_swaps
+from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.metric import P_RULE
 
 LEVEL = 0.8
@@ -82,7 +82,7 @@ def _bound(test: Sample, level: float | None) -> dict[str, Any]:
     before = test.f_logit > 0
     counts = Counts.from_arrays(decision=before, y=test.y, sensitive_features=test.s)
     share = float(before.mean())
-    found = fewest_swaps(counts, [(P_RULE, level)], (share - 0.02, share + 0.02))
+    found = fewest_together(counts, [(P_RULE, level)], (share - 0.02, share + 0.02))
     return {"reached": found is not None, "changes": found and found.change_rate}
 
 

@@ -24,6 +24,7 @@ from fairpatch.decision import Decision
 from fairpatch.estimator import PatchEstimator, seed_of
 from fairpatch.identity.compare import IfUnlike
 from fairpatch.identity.probe import with_probe
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.locks import check_locks
 from fairpatch.patched import PatchedModel
 
@@ -250,6 +251,9 @@ class FairPatch(PatchEstimator):
         previous: PatchedModel | None, *, named: bool,
     ) -> Self:  # fmt: skip
         check_locks(self.target.locks, splits.learn.X, splits.learn.s.features)
+        if self.target.compared_within is not None:
+            names = Columns.of(splits.learn.X).names
+            self.target.compared_within.check(names, splits.learn.s.features)
         encoder, base = self._prepared(
             splits.learn, decision.named(classes), hidden, self.categories
         )

@@ -281,7 +281,7 @@ def test_a_choice_in_words(quick_fit):
     choice = replace(choice, promoted_outcome=None, expected={})
     assert str(replace(choice, bound=None, blind=0.03)) == (
         "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change; the estimated minimum "
-        "without using the sensitive features is 3.0%. The share approved goes from 45.0% to 49.1%. "
-        "Accuracy 0.900, displacement 0.050."
+        "without using the sensitive features is 3.0%. The share approved goes from 45.0% to "
+        "49.1%. Accuracy 0.900, displacement 0.050."
     )
     assert choice._repr_html_() == f"<p>{choice}</p>"

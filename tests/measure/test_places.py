@@ -7,7 +7,7 @@ import pytest
 
 from fairpatch.measure.certificate_tests import two_sided
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.fewest_swaps import fewest_swaps
+from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 from fairpatch.measure.places import Places
 from fairpatch.verdict import Verdict
@@ -52,7 +52,7 @@ def test_the_fewest_swaps_are_those_of_brute_force(metrics, seed):
     places = (f.mean(), f.mean()) if seed % 4 else (0.3, 0.6)
     direction = "promote_only" if seed % 5 == 4 else "both"
     counts = Counts.from_arrays(decision=f, y=y, sensitive_features={"s": s})
-    found = fewest_swaps(counts, limits, places, direction)
+    found = fewest_together(counts, limits, places, direction)
     expected = brute_force(f, {"s": s}, y, limits, places, direction)
     assert (None if found is None else found.changes) == expected
 
@@ -61,13 +61,13 @@ def test_of_many_people_it_is_the_same_in_parts():
     """Lots that may be broken: a bound, and of tables that divide evenly the very number."""
     one = {"decision": [1] * 6 + [0] * 4 + [1] * 2 + [0] * 8,
            "sensitive_features": ["a"] * 10 + ["b"] * 10}  # fmt: skip
-    small = fewest_swaps(Counts.from_arrays(**one), [(P_RULE, 0.8)], (0.4, 0.4))
+    small = fewest_together(Counts.from_arrays(**one), [(P_RULE, 0.8)], (0.4, 0.4))
     times = 5_000
     large = Counts.from_arrays(
         decision=np.repeat(one["decision"], times),
         sensitive_features=np.repeat(one["sensitive_features"], times),
     )
-    found = fewest_swaps(large, [(P_RULE, 0.8)], (0.4, 0.4))
+    found = fewest_together(large, [(P_RULE, 0.8)], (0.4, 0.4))
     assert small.changes == 4
     # 4/9 and 0.8 x 4/9 of them: what whole people could not keep
     assert found.changes == pytest.approx(times * 2 * (6 - 40 / 9), abs=2)

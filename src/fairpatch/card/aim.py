@@ -32,11 +32,20 @@ class Cells:
 
     groups: int
     by_label: bool
+    kept: tuple[tuple[int, ...], ...] = ()
+    """In every stratum, which of the groups are compared; none, where there are no strata."""
 
     @property
     def n(self) -> int:
         """How many cells."""
-        return self.groups * (2 if self.by_label else 1)
+        return self.groups * max(len(self.kept), 1) * (2 if self.by_label else 1)
+
+    @property
+    def compared(self) -> list[list[int]]:
+        """Numbers of the groups that are compared with each other: stratum by stratum."""
+        if not self.kept:
+            return [list(range(self.groups))]
+        return [[z * self.groups + g for g in kept] for z, kept in enumerate(self.kept)]
 
     def code(self, group: Any, y: Any) -> Any:
         """Each person's cell; -1 where the group is missing."""
@@ -87,10 +96,16 @@ class _Program:
 
     def add(self, k: int, cells: Cells, limit: Limit, shares: Floats) -> None:
         """A limit of the target for one feature, whose cells have these shares."""
+        for groups in cells.compared:
+            self._add(k, cells, limit, shares, groups)
+
+    def _add(
+        self, k: int, cells: Cells, limit: Limit, shares: Floats, groups: Sequence[int]
+    ) -> None:
         gap: dict[int, float] = {}
         for label in limit.labels:
-            chosen = [cells.rate(label, g) for g in range(cells.groups)]
-            here = range(len(self.rates), len(self.rates) + cells.groups)
+            chosen = [cells.rate(label, g) for g in groups]
+            here = range(len(self.rates), len(self.rates) + len(groups))
             self.rates += [(k, c / max(float(c @ shares), 1e-9)) for c in chosen]
             if limit.metric.how == "ratio":
                 for low, high in permutations(here, 2):  # tau high <= low
@@ -172,9 +187,9 @@ def _worst(
     worst, at = [], 0
     for k, feature_cells in enumerate(cells):
         for limit in limits:
-            for _ in limit.labels:
-                here = range(at, at + feature_cells.groups)
-                at += feature_cells.groups
+            for groups in [g for g in feature_cells.compared for _ in limit.labels]:
+                here = range(at, at + len(groups))
+                at += len(groups)
                 low, *_, high = sorted(here, key=lambda r: values[r])
                 apart = values[high] - values[low]
                 worst.append((apart, k, rates[low][1] - rates[high][1]))

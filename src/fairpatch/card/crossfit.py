@@ -18,6 +18,7 @@ from fairpatch.card.fields import Field
 from fairpatch.card.order import Levels
 from fairpatch.card.scorecard import Rules, Scores, choose_columns, learn_scores
 from fairpatch.measure.places import Places
+from fairpatch.measure.strata import Layers
 
 NEAR = 0.5
 """How fast people count for less as f gets more confident: exp(-m / NEAR)."""
@@ -44,6 +45,8 @@ class PushProblem:
     weight: Floats
     locked: Bools
     """Whose decision is a matter of policy."""
+    layers: tuple[Layers, ...] = ()
+    """By feature: the strata that its groups are compared in, if any."""
     known: dict[tuple[tuple[Cells, ...], Teacher], list[CellModel | FactoredModel]] = field(
         default_factory=dict, repr=False
     )
@@ -60,7 +63,18 @@ class PushProblem:
             name: getattr(self, name)[rows]
             for name in ("Z", "groups", "y", "f_logit", "sure", "weight", "locked")
         }
+        arrays["layers"] = tuple(replace(own, code=own.code[rows]) for own in self.layers)
         return replace(self, pieces=tuple(p[rows] for p in self.pieces), known={}, **arrays)
+
+    def spread(self, k: int, chances: Floats) -> Floats:
+        """P(cell | x) of a feature by stratum, where there are any."""
+        return self.layers[k].spread(chances) if self.layers else chances
+
+    def kept(self, k: int) -> tuple[tuple[int, ...], ...]:
+        """Of a feature's groups, which are compared in every stratum."""
+        if not self.layers or self.layers[k].within.how == "standardised":
+            return ()
+        return tuple(tuple(np.flatnonzero(row).tolist()) for row in self.layers[k].kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +95,15 @@ class Aim:
         by_label = any(
             label is not None for limits in asked for limit in limits for label in limit.labels
         )
-        cells = tuple(Cells(int(s.max(initial=0)) + 1, by_label) for s in problem.groups.T)
+        cells = tuple(
+            Cells(int(s.max(initial=0)) + 1, by_label, problem.kept(k))
+            for k, s in enumerate(problem.groups.T)
+        )
         models = _models(problem, cells, teacher)
-        chances = [model.probabilities(problem.Z, problem.f_logit) for model in models]
+        chances = [
+            problem.spread(k, model.probabilities(problem.Z, problem.f_logit))
+            for k, model in enumerate(models)
+        ]
         cost = 1 + np.minimum(problem.sure, 1.0)
         approved = problem.f_logit > 0
         share = float(np.average(approved, weights=problem.weight))
@@ -98,9 +118,10 @@ class Aim:
         """h(x) of the rows, learned from them."""
         total = np.zeros(len(problem.y))
         models = _models(problem, self.cells, self.teacher)
-        for alpha, model in zip(self.alphas, models, strict=True):
+        for k, (alpha, model) in enumerate(zip(self.alphas, models, strict=True)):
             if alpha.any():
-                total += model.probabilities(problem.Z, problem.f_logit) @ alpha
+                chances = model.probabilities(problem.Z, problem.f_logit)
+                total += problem.spread(k, chances) @ alpha
         return total
 
 
@@ -123,7 +144,8 @@ def _model(
     if teacher.factored and cells.by_label and len(np.unique(y)) == 2:
         args = (Z, problem.f_logit, group, y, weight, cells.groups)
         return FactoredModel.fit(*args, teacher.inverse_penalty)
-    return CellModel.fit(Z, cells.code(group, y), weight, cells.n, teacher.inverse_penalty)
+    many = cells.groups * (2 if cells.by_label else 1)  # of each stratum alike
+    return CellModel.fit(Z, cells.code(group, y), weight, many, teacher.inverse_penalty)
 
 
 def columns_for(problem: PushProblem, aim: Aim, most: int) -> list[int]:

@@ -82,7 +82,9 @@ class Card(CardOptions):
         """Learn the columns and points again, at the scorecard's own aim, worth and direction."""
         if target is None:
             raise ValueError("a card is learned for a target: review with refits=0")
-        problem, _ = push_problem(rows, encoder, self, ask=ask, locked=target.locks)
+        problem, _ = push_problem(
+            rows, encoder, self, ask=ask, locked=target.locks, within=target.compared_within
+        )
         settings = patch.provenance.settings
         worth = float(settings.get("worth", 1.0))
         teacher = Teacher(

@@ -12,7 +12,7 @@ from fairpatch.choose.target import Requirement, Target
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import reviewed
 from fairpatch.disclose.suppress import PublishedCount
-from fairpatch.floor import ROUNDED
+from fairpatch.floor import ROUNDED, full_tens
 from fairpatch.measure.certificate_tests import Judgement
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
@@ -119,7 +119,7 @@ def notes(warning: str | None, *, rounded: bool) -> list[str]:
 
 def certify(counts: Counts, target: Target) -> Certificate:
     """Judge decisions on rows that nothing else has touched."""
-    by_feature = {feature: counts.by(feature) for feature in counts.features}
+    by_feature = target.compare(counts)
     return Certificate(
         target,
         tuple(
@@ -146,6 +146,8 @@ def _shown(result: Result, table: Protected) -> Estimate:
         estimate = each[0] if len(each) == 1 else _difference(*each)
     elif not isinstance(metric, Metric):
         estimate = table.rate(changed_rate())
+    elif feature not in table.counts.features:  # of a stratum, which is told nowhere else
+        return result.estimate.rounded()
     elif any(table.hidden(feature)[i] for i in _judged(table, feature)):
         # a small group is judged with the others, but not shown: then neither is the figure
         return Estimate.withhold()
@@ -168,6 +170,9 @@ def _people(result: Result, table: Protected) -> PublishedCount:
     """How many people it was judged on: everybody, or those whose feature is known."""
     if not isinstance(result.requirement.metric, Metric):
         return table.people()
+    if result.feature not in table.counts.features:
+        tens = full_tens(result.people)
+        return PublishedCount(tens, tens + 9)
     groups = [table.people(result.feature, group=i) for i in _judged(table, result.feature)]
     high = [size.high for size in groups]
     most = None if None in high else sum(n for n in high if n is not None)

@@ -18,9 +18,9 @@ from fairpatch.measure.bounds import Bound
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.fewest_swaps import fewest_swaps
+from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.metric import METRICS, Metric
-from fairpatch.measure.places import Places, share_moved
+from fairpatch.measure.places import share_moved
 
 WIDEST, CLOSEST, RUNGS = 0.25, 0.004, 24
 """How far inside the target the ladder starts, its least step, and its rungs at most."""
@@ -34,6 +34,8 @@ ROOM = (3.0, 2.0, 1.0)
 KINDEST: tuple[Direction, ...] = ("promote_only", "both", "demote_only")
 """Of patches that serve alike: no approval is withdrawn, if that can be."""
 
+MOST_TOLD = 5
+"""Comparisons in a sentence."""
 WORDS = {metric.name: metric.words for metric in METRICS}
 
 
@@ -72,9 +74,11 @@ class Choice:
     """By column: why no candidate reads it."""
 
     def __str__(self) -> str:
-        reached = "; ".join(
-            f"{feature}: " + ", ".join(f"{WORDS[k]} {v:.3f}" for k, v in values.items())
-            for feature, values in self.metrics.items()
+        reached = _some(
+            [
+                f"{feature}: " + ", ".join(f"{WORDS[k]} {v:.3f}" for k, v in values.items())
+                for feature, values in self.metrics.items()
+            ]
         )
         text = f"{reached}. {self.change_rate:.1%} of decisions change"
         if self.bound is not None and self.bound.change_rate <= self.change_rate:
@@ -98,7 +102,7 @@ class Choice:
             if e.low is not None and e.high is not None
         ]
         if likely:
-            text += f" Expected on new people (95 %, {self.expected_from}): {'; '.join(likely)}."
+            text += f" Expected on new people (95 %, {self.expected_from}): {_some(likely)}."
         if self.left_out:
             named = "; ".join(f"{column}, {why}" for column, why in self.left_out.items())
             text += f" Left out of the scorecard: {named}."
@@ -106,6 +110,16 @@ class Choice:
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
+
+
+def _some(told: list[str]) -> str:
+    """Not more comparisons than anybody reads: strata may be many.
+
+    >>> _some(list("abcdefgh"))
+    'a; b; c; d; e; and 3 more'
+    """
+    rest = len(told) - MOST_TOLD
+    return "; ".join([*told[:MOST_TOLD], *([f"and {rest} more"] if rest > 0 else [])])
 
 
 def choose(frontier: Frontier, target: Target) -> list[Choice]:
@@ -239,9 +253,11 @@ def fewest(
     known: list[Bound] = []
     blind: list[float] = []
     for feature, feature_counts in counts.items():
-        if target.places is not None:
-            swapped = _fewest_swaps(feature_counts, target, target.places)
-            known += [] if swapped is None else [swapped]
+        if target.places is not None or target.compared_within is not None:
+            together = _fewest_together(feature_counts, target)
+            known += [] if together is None else [together]
+        if target.compared_within is not None:
+            continue  # the others compare everybody
         for r in target.requirements:
             if not isinstance(r.metric, Metric):
                 continue
@@ -258,12 +274,13 @@ def fewest(
     return most, max(*blind, most.change_rate)  # an estimate, never below what is possible
 
 
-def _fewest_swaps(counts: Counts, target: Target, places: Places) -> Bound | None:
-    """The same where places are limited: all limits of a feature together."""
+def _fewest_together(counts: Counts, target: Target) -> Bound | None:
+    """The same where places are limited, or within strata: all limits of a feature together."""
     limits = [(r.metric, r.limit) for r in target.requirements if isinstance(r.metric, Metric)]
     before = counts.along("before")
-    room = places.within(float(before[1] / max(before.sum(), 1)))
-    return fewest_swaps(counts, limits, room, target.direction)
+    share = float(before[1] / max(before.sum(), 1))
+    room = None if target.places is None else target.places.within(share)
+    return fewest_together(counts, limits, room, target.direction, target.compared_within)
 
 
 def options(

@@ -91,7 +91,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         )
     else:
         patch = frontier.candidates.patch(choice.model, choice.strength)
-        counts = count_rows(learned.rows, patch)
+        counts = count_rows(learned.rows, patch, target.compared_within)
         choice = preferred = _with_expected(choice, counts, target, "selection rows")
     patch = frontier.candidates.patch(choice.model, choice.strength)
     return Fitted(
@@ -107,7 +107,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         fresh=splits.fresh,
         people=splits.people,
         learner=learner,
-        struck=struck_lines(frontier.candidates, choice, learned.rows),
+        struck=struck_lines(frontier.candidates, choice, learned.rows, target.compared_within),
         wishes=wishes(replace(task, encoder=encoder), learner, frontier, choice, preferred),
     )
 
@@ -127,7 +127,10 @@ def train_frontier(task: Task, learner: Learner) -> tuple[Frontier, Encoder, Lea
         strongest = sorted(learned.importance, key=lambda name: -learned.importance[name])
         task = replace(task, encoder=task.encoder.only(strongest[:most]))
         learned = learner.learn(task)
-    return Frontier.trace(learned, task.encoder, task.target.metrics), task.encoder, learned
+    frontier = Frontier.trace(
+        learned, task.encoder, task.target.metrics, within=task.target.compared_within
+    )
+    return frontier, task.encoder, learned
 
 
 def _only_reads(task: Task) -> Encoder:
@@ -144,8 +147,8 @@ def _only_reads(task: Task) -> Encoder:
 def _with_expected(choice: Choice, counts: Counts, target: Target, rows: str) -> Choice:
     """What the choice reaches on some people, with intervals."""
     estimates = {
-        feature: {metric.name: metric.of(counts.by(feature)) for metric in target.metrics}
-        for feature in counts.features
+        name: {metric.name: metric.of(table) for metric in target.metrics}
+        for name, table in target.compare(counts).items()
     }
     return replace(choice, expected=estimates, expected_from=rows)
 
@@ -178,7 +181,8 @@ def certify_ladder(
     the target stays below 1 - confidence. If not even the safest is certified, the one that is
     preferred on the selection rows stands, with its own verdict.
     """
-    counts = fresh.count([candidates.patch(c.model, c.strength) for c in ladder])
+    patches = [candidates.patch(c.model, c.strength) for c in ladder]
+    counts = fresh.count(patches, target.compared_within)
     certificates = [certify(table, target) for table in counts]
     best = -1
     for k, certificate in enumerate(certificates):

@@ -9,20 +9,22 @@ import narwhals as nw
 import numpy as np
 from scipy.special import expit, logit
 
-from fairpatch._arrays import Bools, Floats
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._table import Table
 from fairpatch.choose.dial import Dial, trace
+from fairpatch.choose.dial_strata import in_layers
 from fairpatch.choose.frontier_display import FrontierDisplay
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.learner import Learned
 from fairpatch.choose.pool import Pool
 from fairpatch.choose.target import Requirement
-from fairpatch.data.rows import Rows
+from fairpatch.data.rows import Rows, strata_of
 from fairpatch.floor import too_few
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction, untouched
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.scores import displacement
+from fairpatch.measure.strata import Layers, Within
 from fairpatch.patch.encoding import Encoder
 
 STOPS = 8
@@ -84,18 +86,22 @@ class Frontier:
         encoder: Encoder,
         asked: tuple[Metric, ...] = (P_RULE,),
         q: dict[str, Floats] | None = None,
+        within: Within | None = None,
     ) -> "Frontier":
         """Follow every candidate, as it will be used, through all strengths."""
         rows, pool = learned.rows, learned.pool
         counts = learned.counts or Counts.from_arrays(
-            decision=rows.f > 0, y=rows.y, sensitive_features=rows.s.comparable()
-        )
+            decision=rows.f > 0, y=rows.y, sensitive_features=rows.s.comparable(),
+            strata=None if within is None else strata_of(within, rows.X),
+        )  # fmt: skip
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
-        if q is None:
+        if q is None and within is not None:
+            q = {}  # the blind bound compares everybody
+        elif q is None:
             q = group_probabilities(rows, encoder, learned.learned_from)
 
         def traced(ratios: Floats, crossed: "Frontier | None" = None) -> "Frontier":
-            dials = dials_of(ratios, pool.directions, rows, pool)
+            dials = dials_of(ratios, pool.directions, rows, pool, within)
             return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed)
 
         if learned.final is None:
@@ -242,20 +248,39 @@ class Frontier:
 
 
 def dials_of(
-    ratios: Iterable[Floats], directions: Iterable[Direction], rows: Rows, candidates: Pool
-) -> list[dict[str, Dial]]:
-    """The dial of every ratio for every feature, where the candidates' dials may stand."""
+    ratios: Iterable[Floats], directions: Iterable[Direction], rows: Rows, candidates: Pool,
+    within: Within | None = None,
+) -> list[dict[str, Dial]]:  # fmt: skip
+    """The dial of every ratio for every feature, where the candidates' dials may stand.
+
+    Within strata there is one for each of them.
+    """
     groups, dials = rows.s.comparable(), []
     weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
+    features = list(zip(groups.features, groups.codes.T, strict=True))
+    strata = None if within is None else strata_of(within, rows.X)
+    layers = {
+        name: Layers.of(within, strata, name, codes, len(values))
+        for (name, codes), values in zip(features, groups.values, strict=True)
+        if within is not None and strata is not None
+    }
     for r, direction in zip(ratios, directions, strict=True):
-        by_feature = {
-            name: trace(
-                r, rows.f, rows.y, codes, direction=direction, most=candidates.strongest,
-                weight=weight, previous=rows.previous, strengths=candidates.strengths,
-            )
-            for name, codes in zip(groups.features, groups.codes.T, strict=True)
-        }  # fmt: skip
-        dials.append(by_feature)
+
+        def traced(
+            codes: Ints, weight: Floats | None = weight, r: Floats = r, d: Direction = direction
+        ) -> Dial:
+            return trace(
+                r, rows.f, rows.y, codes, direction=d, most=candidates.strongest, weight=weight,
+                previous=rows.previous, strengths=candidates.strengths,
+            )  # fmt: skip
+
+        by_name: dict[str, Dial] = {}
+        for name, codes in features:
+            if name in layers:
+                by_name |= in_layers(layers[name], codes, weight, traced)
+            else:
+                by_name[name] = traced(codes)
+        dials.append(by_name)
     return dials
 
 

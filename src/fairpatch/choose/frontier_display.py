@@ -50,6 +50,16 @@ class FrontierDisplay:
         feature = feature or next(iter(records[0].metrics))
         values = [r.metrics[feature][metric.name] for r in records]
         fairness = np.array([np.nan if v is None else v for v in values])
+        chosen = None
+        if choice is not None and metric.name in choice.metrics[feature]:
+            chosen = choice.metrics[feature][metric.name], choice.change_rate
+        drawn = (
+            fairness,
+            np.array([r.change_rate for r in records]),
+            np.array([r.accuracy for r in records]),
+        )
+        if feature not in frontier.counts.features:  # in a stratum: its bound is the choice's own
+            return cls(*drawn, np.empty(0), np.empty(0), None, chosen, metric)
         counts, q = frontier.counts.by(feature), frontier.q.get(feature)
         limits = np.linspace(0.05, 0.99, STEPS)
         if not metric.at_least:  # from nearly equal to as unequal as f is
@@ -63,19 +73,7 @@ class FrontierDisplay:
             decided, weight = frontier.f_logit > 0, frontier.weight
             shares = [metric.fewest_blind(q, decided, t, weight=weight) for t in limits]
             blind = np.fmax([np.nan if b is None else b for b in shares], known)
-        chosen = None
-        if choice is not None and metric.name in choice.metrics[feature]:
-            chosen = choice.metrics[feature][metric.name], choice.change_rate
-        return cls(
-            fairness,
-            np.array([r.change_rate for r in records]),
-            np.array([r.accuracy for r in records]),
-            limits,
-            known,
-            blind,
-            chosen,
-            metric,
-        )
+        return cls(*drawn, limits, known, blind, chosen, metric)
 
     def rounded(self) -> "FrontierDisplay":
         """The same to half a percent: a picture's coordinates tell as many digits as it has."""

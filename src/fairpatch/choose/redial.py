@@ -23,7 +23,9 @@ def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patc
     """
     pool, ratios = Patches.of([patch], rows, target.places)
     encoder = Encoder.fit(rows.X, strict=False)
-    frontier = Frontier.trace(Learned(pool, rows, ratios), encoder, target.metrics)
+    frontier = Frontier.trace(
+        Learned(pool, rows, ratios), encoder, target.metrics, within=target.compared_within
+    )
     rungs = certify_ladder(choose(frontier, target), pool, target, fresh)
     certificate = rungs.certificate
     redialled = pool.patch(0, rungs.choice.strength)

@@ -8,6 +8,7 @@ from fairpatch.choose.frontier import dials_of
 from fairpatch.choose.pool import Pool, constant_of, hundred_ratio, swaps_of
 from fairpatch.data.rows import Rows
 from fairpatch.measure.direction import Direction
+from fairpatch.measure.strata import Within
 from fairpatch.patch import edit
 
 
@@ -22,7 +23,9 @@ class Struck:
     """By feature."""
 
 
-def struck_lines(candidates: Pool, choice: Choice, rows: Rows) -> tuple[Struck, ...]:
+def struck_lines(
+    candidates: Pool, choice: Choice, rows: Rows, within: Within | None = None
+) -> tuple[Struck, ...]:
     """Each line of the chosen card struck, on the people whom it was chosen on."""
     patch = candidates.patch(choice.model)
     if patch.card is None or not choice.strength:
@@ -33,6 +36,6 @@ def struck_lines(candidates: Pool, choice: Choice, rows: Rows) -> tuple[Struck, 
         points = left.points(rows.X) + constant_of(patch)
         sure, swaps = left.confidence(rows.f, rows.X), swaps_of(candidates, choice.model)
         ratio = hundred_ratio(points, sure, rows.f, swaps)
-        (dials,) = dials_of([ratio], [patch.direction], rows, candidates)
+        (dials,) = dials_of([ratio], [patch.direction], rows, candidates, within)
         struck.append(Struck(choice.model, patch.direction, line.name, dials))
     return tuple(struck)

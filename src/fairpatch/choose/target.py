@@ -7,10 +7,12 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
 from fairpatch.measure.places import Places
+from fairpatch.measure.strata import How, Within
 from fairpatch.patch.locks import locks_of
 from fairpatch.patch.parts import Lock
 
@@ -89,6 +91,11 @@ class Target:
         How many may be approved, where places are limited: as many as the base model approves; a
         rate; two rates; or ``{"number": 450, "of": 1000}`` places among applicants. Then who gains
         an approval takes another one's place. To keep it, a rate may be missed by two points.
+    within : column or columns, optional
+        Compare groups within each of their values: within a product, a region, a job.
+    strata : {"each", "standardised"}
+        With ``within``: the limits hold in every stratum that has enough people of two groups; or
+        for rates that are standardised over all of them, every group with everybody's mix.
     direction : {"both", "promote_only", "demote_only"}
         Which decisions may change.
     confidence : float
@@ -132,6 +139,8 @@ class Target:
     approvals: str | float | tuple[float, float] | dict[str, int] | None = field(
         default=None, hash=False
     )
+    within: str | tuple[str, ...] | None = None
+    strata: How = "each"
     direction: Direction = "both"
     confidence: float = 0.95
     prefer: tuple[Preference, ...] | None = None
@@ -164,6 +173,8 @@ class Target:
         if values["approvals"] is not None:
             places = _places(values)
             requirements.append(Requirement(places, places.high))
+        if isinstance(values["within"], list):
+            values["within"] = tuple(values["within"])
         for name in ("reads", "only_between"):
             values[name] = None if values[name] is None else tuple(values[name])
         values["locked"] = dict(values["locked"]) if values["locked"] else None
@@ -199,6 +210,17 @@ class Target:
             A new one; this one stays as it is.
         """
         return Target(**{**self.get_params(), **changes})
+
+    @property
+    def compared_within(self) -> Within | None:
+        """The strata that groups are compared in, if any."""
+        return None if self.within is None else Within.of(self.within, self.strata)
+
+    def compare(self, counts: Counts) -> dict[str, Counts]:
+        """The tables that the limits are about, by name: of a feature, or of it in a stratum."""
+        if self.compared_within is not None:
+            return self.compared_within.compare(counts)
+        return {feature: counts.by(feature) for feature in counts.features}
 
     @property
     def places(self) -> Places | None:
@@ -251,6 +273,8 @@ class Target:
             text += f", at most {self.max_columns} columns"
         if self.only_between is not None:
             text += f", only scores from {self.only_between[0]:g} to {self.only_between[1]:g}"
+        if self.compared_within is not None:
+            text += f", {self.compared_within}"
         if self.locked:
             text += f", locked where {' or '.join(map(str, self.locks))}"
         return (
@@ -288,6 +312,10 @@ def _check_options(values: dict[str, Any]) -> None:
         _check_between(values["only_between"])
     if values["locked"]:
         locks_of(values["locked"])
+    if values["within"] is not None:
+        Within.of(values["within"], values["strata"])
+    elif values["strata"] != "each":
+        raise ValueError("strata says how groups are compared within some columns: give within")
 
 
 def _places(values: dict[str, Any]) -> Places:

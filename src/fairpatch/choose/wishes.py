@@ -84,7 +84,9 @@ def _others(
 def _chosen(task: Task, learner: Learner, like: Frontier) -> Choice | None:
     """What would be preferred; None where nothing meets the target."""
     learned = learner.learn(replace(task, cross_fit=False, previous=None))
-    frontier = Frontier.trace(learned, task.encoder, task.target.metrics, q=like.q)
+    frontier = Frontier.trace(
+        learned, task.encoder, task.target.metrics, q=like.q, within=task.target.compared_within
+    )
     try:
         return choose(frontier, task.target)[-1]
     except TargetNotReachedError:

@@ -144,7 +144,10 @@ def _people(options: "Config", data: str, labels: str | None, join: str | None) 
 def _counted(g: Any, options: "Config", data: str) -> Any:
     table = table_of(options.model_copy(update={"data": data}))
     table = table if options.score else tables.in_memory(table)
-    return g.count(table, options.label, sensitive_features=options.sensitive)
+    return g.count(
+        table, options.label, sensitive_features=options.sensitive,
+        within=options.asked.compared_within,
+    )  # fmt: skip
 
 
 def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
@@ -153,8 +156,9 @@ def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
     from fairpatch.patch.apply import DECISION
 
     decision = options.decision
+    within = options.asked.compared_within
     wanted = (*(c.name for c in g.patch.columns), options.score, *options.sensitive, DECISION,
-              decision.weight, decision.key)  # fmt: skip
+              decision.weight, decision.key, *(within.columns if within else ()))  # fmt: skip
     columns = [name for name in dict.fromkeys(wanted) if name is not None and name in table.columns]
     return tables.sample_of(data, table, columns, COMPARED)
 

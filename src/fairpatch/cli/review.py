@@ -62,7 +62,10 @@ def run(
             else CertificateSection.model_validate(earlier_certificate)
         )
     else:
-        judged = replace(certify(count_rows(rows, model.patch), target), warning=looks_known(rows))
+        judged = replace(
+            certify(count_rows(rows, model.patch, target.compared_within), target),
+            warning=looks_known(rows),
+        )
     about = about_run(options, folder).model_copy(
         update={"command": f"fairpatch review {shlex.quote(str(folder))}", "data": options.data}
     )

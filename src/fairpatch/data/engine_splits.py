@@ -27,6 +27,7 @@ from fairpatch.decision import Decision
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.labels import known_label, label_expr
+from fairpatch.measure.strata import Within
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
@@ -195,10 +196,11 @@ class EngineSplits:
         fresh = self if self.shares[2] else None
         return Splits(learn, select, together, self.counts[1], fresh, people)
 
-    def count(self, patches: Sequence[Patch]) -> list[Counts]:
+    def count(self, patches: Sequence[Patch], within: Within | None = None) -> list[Counts]:
         """Counts of every patch on all rows of the last split: one scan for all of them."""
         fresh = self._placed.filter(nw.col(PLACE) >= self._edges[2]).to_native()
-        return _count(fresh, patches, self.base, nw.col(LABEL), self.features)
+        strata = () if within is None else within.columns
+        return _count(fresh, patches, self.base, nw.col(LABEL), self.features, strata=strata)
 
     def sample(self, most: int | None) -> Rows:
         """At most about so many rows of the last split, each as likely as the others."""
@@ -294,22 +296,24 @@ def count_table(
     y: str | None,
     sensitive_features: Sequence[str],
     decided: str | None = None,
+    strata: Sequence[str] = (),
 ) -> list[Counts]:
     """Counts of f's and every patch's decisions over a whole table, by one GROUP BY.
 
     ``decided`` names a column of decisions that were made already: then no patch is worked out.
+    ``strata`` are columns that say who is compared with whom.
     """
     label, label_of, decision = y, None, base.decision
     table = banded_table(table, decision.bands, sensitive_features)
     if y is not None and decision.negative is None:
         expression = label_expr(table, y, decision)[1]
-        return _count(table, patches, base, expression, sensitive_features)
+        return _count(table, patches, base, expression, sensitive_features, strata=strata)
     if y is not None:
         label_of = partial(known_label, decision=decision)
     made = None if decided is None else nw.col(decided).cast(nw.Boolean)
     if made is not None and not decision.favourable:
         made = ~made
-    return _count(table, patches, base, label, sensitive_features, label_of, made)
+    return _count(table, patches, base, label, sensitive_features, label_of, made, strata)
 
 
 def _count(
@@ -320,6 +324,7 @@ def _count(
     features: Sequence[str],
     label_of: Callable[[Value], int | None] | None = None,
     made: nw.Expr | None = None,
+    strata: Sequence[str] = (),
 ) -> list[Counts]:
     if base.score_column is None:
         raise TypeError("f must be a score column of the table: see fairpatch.engines.scoring")
@@ -335,6 +340,7 @@ def _count(
         y=label,
         sample_weight=base.decision.weight,
         label_of=label_of,
+        strata=strata,
     )
 
 

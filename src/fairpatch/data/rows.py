@@ -12,6 +12,7 @@ from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.groups import Groups, numbered
+from fairpatch.measure.strata import Within, check_many
 from fairpatch.patch.columns import Columns
 
 Shares = tuple[float, float, float]
@@ -126,6 +127,16 @@ class Rows:
             place[random.permutation(rows)] = (np.arange(len(rows)) + random.random()) / len(rows)
         where = np.searchsorted(np.cumsum(shares)[:2], place, side="right")
         return np.asarray(where, np.int64)
+
+
+def strata_of(within: Within, X: Any) -> Groups:
+    """Everybody's stratum, of rows in memory."""
+    held = Columns.of(X)
+    within.check(held.names, ())
+    named = {name: np.array(held.raw(name), object) for name in within.columns}
+    strata = Groups.of(named)
+    check_many(len(np.unique(strata.strata)), within)
+    return strata
 
 
 def seen_rows(seen_by_base: Any, n: int) -> Bools | None:

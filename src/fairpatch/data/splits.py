@@ -12,9 +12,10 @@ import numpy as np
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.base import BaseModel
-from fairpatch.data.rows import Rows, Shares
+from fairpatch.data.rows import Rows, Shares, strata_of
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.strata import Within
 from fairpatch.patch import Patch
 
 LEFT_OUT = 3
@@ -24,8 +25,8 @@ LEFT_OUT = 3
 class Fresh(Protocol):
     """People whom neither learning nor choosing has seen: they certify, and are reviewed."""
 
-    def count(self, patches: Sequence[Patch]) -> list[Counts]:
-        """The counts of every patch, on all of these people."""
+    def count(self, patches: Sequence[Patch], within: Within | None = None) -> list[Counts]:
+        """The counts of every patch, on all of these people; by strata where there are any."""
         ...
 
     def sample(self, most: int | None) -> Rows:
@@ -43,9 +44,9 @@ class FreshRows:
 
     rows: Rows
 
-    def count(self, patches: Sequence[Patch]) -> list[Counts]:
+    def count(self, patches: Sequence[Patch], within: Within | None = None) -> list[Counts]:
         """The counts of every patch."""
-        return [count_rows(self.rows, patch) for patch in patches]
+        return [count_rows(self.rows, patch, within) for patch in patches]
 
     def sample(self, most: int | None) -> Rows:
         """At most so many of those whose label is known."""
@@ -147,12 +148,13 @@ def in_memory(
     )
 
 
-def count_rows(rows: Rows, patch: Patch) -> Counts:
-    """Counts of f's and the patch's decisions."""
+def count_rows(rows: Rows, patch: Patch, within: Within | None = None) -> Counts:
+    """Counts of f's and the patch's decisions; by strata where there are any."""
     return Counts.from_arrays(
         decision=rows.f > 0,
         new_decision=patch.decide(rows.X, rows.f),
         y=np.where(rows.y == UNKNOWN, np.nan, rows.y),
         sensitive_features=rows.s,
         sample_weight=rows.sample_weight,
+        strata=None if within is None else strata_of(within, rows.X),
     )

@@ -38,6 +38,12 @@ class Audited:
     groups: int
     change_rate: float | None
 
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """Columns that groups are compared in, beside the sensitive ones."""
+        within = self.target.compared_within
+        return () if within is None else within.columns
+
 
 @dataclass(frozen=True)
 class Destination:
@@ -201,7 +207,7 @@ def _audit(
     people: str, decided: str, key: str, audited: Audited, decision: Decision, dialect: str
 ) -> str:
     """Decisions with the sensitive columns, numbers as bands, and the label, by the key."""
-    held = [*audited.sensitive, *([audited.label] if audited.label else [])]
+    held = [*audited.sensitive, *audited.strata, *([audited.label] if audited.label else [])]
     columns = ",\n  ".join(_held(c, decision.bands.get(c), dialect) for c in held)
     k = quoted(key, dialect, dotted=False)
     patched_columns = ",\n  ".join(quoted(c, dialect) for c in (DECISION, CHANGED))
@@ -235,7 +241,8 @@ def _monitor(audit: str, audited: Audited, dialect: str, *, good: bool) -> str:
 
     Exact counts, month after month, would tell what became of somebody who is new.
     """
-    groups = ", ".join(quoted(c, dialect, dotted=False) for c in audited.sensitive)
+    by = (*audited.sensitive, *audited.strata)
+    groups = ", ".join(quoted(c, dialect, dotted=False) for c in by)
     decided = f"COUNT({quoted(DECISION, dialect)})"
     counts = {
         "people": "COUNT(*)",

@@ -5,6 +5,7 @@ itself, at the confidence of the target, as a certificate does; looking again an
 ``fairpatch monitor`` is for.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from scipy.special import ndtri
@@ -14,6 +15,7 @@ from fairpatch.choose.target import Target
 from fairpatch.decision import Decision
 from fairpatch.engines.sql import Dialect, as_text, place_of
 from fairpatch.measure.metric import Metric
+from fairpatch.measure.strata import ENOUGH
 from fairpatch.patch.apply import DECISION
 from fairpatch.sensitive import banded_table
 
@@ -45,15 +47,16 @@ def target_sql(
         raise ValueError(f"column {odd[0]!r} would be run as a template by dbt: rename it")
     ibis = need("ibis", extra="sql")
     # declared as numbers, so that the cast to text is written for columns of any type
-    types = {**dict.fromkeys(sensitive, "int64"), DECISION: "boolean"}
+    within = () if target.compared_within is None else target.compared_within.columns
+    types = {**dict.fromkeys((*sensitive, *within), "int64"), DECISION: "boolean"}
     if label is not None:
         types[label] = _KINDS.get(type(decision.positive), "string")
     name, where = place_of(table)
     people = banded_table(ibis.table(types, name=name, **where), decision.bands, sensitive)
     enough = float(-ndtri((1 - target.confidence) / max(groups * (groups - 1), 1)))
     violations = [
-        _broken(ibis, _rates(people, metric, feature, label, decision), metric, limit, feature,
-                enough)
+        _broken(ibis, _rates(people, metric, feature, label, decision, within), metric, limit,
+                feature, enough, within)
         for metric, limit, feature in asked
     ]  # fmt: skip
     return as_text(ibis.union(*violations) if len(violations) > 1 else violations[0], dialect)
@@ -61,6 +64,8 @@ def target_sql(
 
 def askable(target: Target, label: str | None) -> list[tuple[Metric, float]]:
     """The requirements that a query can ask by pairs of groups; those given y need a label."""
+    if target.compared_within is not None and target.compared_within.how == "standardised":
+        return []  # no pair of groups, but of mixes
     return [
         (r.metric, r.limit)
         for r in target.requirements
@@ -69,7 +74,10 @@ def askable(target: Target, label: str | None) -> list[tuple[Metric, float]]:
     ]
 
 
-def _rates(people: Any, metric: Metric, feature: str, label: str | None, decision: Decision) -> Any:
+def _rates(
+    people: Any, metric: Metric, feature: str, label: str | None, decision: Decision,
+    within: Sequence[str],
+) -> Any:  # fmt: skip
     """Hits and people of each group, 1 being the favourable decision."""
     among = metric.rates[0]("g").labels
     rows = people.filter(people[feature].notnull() & people[DECISION].notnull())
@@ -79,17 +87,21 @@ def _rates(people: Any, metric: Metric, feature: str, label: str | None, decisio
         rows = rows.filter(rows[label].notnull() & (is_good if among[1] else ~is_good))
     good, bad = (1.0, 0.0) if decision.favourable else (0.0, 1.0)
     favoured = rows[DECISION].ifelse(good, bad)  # not every dialect makes a number of a boolean
-    return rows.group_by(g=rows[feature].cast("string")).aggregate(
+    strata = {f"z{i}": rows[name].cast("string") for i, name in enumerate(within)}
+    counted = rows.group_by(g=rows[feature].cast("string"), **strata).aggregate(
         k=favoured.sum(), n=favoured.count().cast("float64")
     )
+    return counted.filter(counted.n >= ENOUGH) if within else counted
 
 
 def _broken(
-    ibis: Any, rates: Any, metric: Metric, limit: float, feature: str, enough: float
-) -> Any:
+    ibis: Any, rates: Any, metric: Metric, limit: float, feature: str, enough: float,
+    within: Sequence[str],
+) -> Any:  # fmt: skip
     """Pairs of groups whose rates cannot be explained by the target, as ``judge`` has it."""
     low, high = rates, rates.view()
-    both = low.join(high, low.g != high.g, lname="{name}", rname="{name}_high")
+    same = [low[f"z{i}"] == high[f"z{i}"] for i in range(len(within))]
+    both = low.join(high, [low.g != high.g, *same], lname="{name}", rname="{name}_high")
     k1, n1, k2, n2 = (both[c] for c in ("k", "n", "k_high", "n_high"))
     if metric.how == "ratio":  # the score test of p1 - tau p2, its variance where they are equal
         a = (n1 + n2) * limit
@@ -107,5 +119,5 @@ def _broken(
     words = f"{metric.words} {metric.side} {limit:g}"
     return kept.select(
         requirement=ibis.literal(words), feature=ibis.literal(feature), lower=kept.g,
-        higher=kept.g_high,
+        higher=kept.g_high, **{f"stratum_{i + 1}": kept[f"z{i}"] for i in range(len(within))},
     )  # fmt: skip

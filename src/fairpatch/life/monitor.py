@@ -83,7 +83,9 @@ def monitor(
         A verdict on every guarantee, over all periods.
     """
     period_name(period)
-    counts = model.count(X, y, sensitive_features=sensitive_features, decided=decided)
+    counts = model.count(
+        X, y, sensitive_features=sensitive_features, decided=decided, within=target.compared_within
+    )
     rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
     comparison = model.compare(model.features(rows, labels_of, sensitive_features))
     if decided is not None:

@@ -227,7 +227,8 @@ def watch(
     periods = once(every, patch)
     if not periods:
         raise ValueError("there is no period of this patch yet: count one first")
-    features, before = periods[-1].features, before_first(every, patch)
+    before = before_first(every, patch)
+    features = _compared(periods, target)
     latest = [p for p in every if p.patch == patch and not p.before][-1]
     guarantees = [
         _guarantee(every, patch, target, requirement, feature, before)
@@ -240,6 +241,14 @@ def watch(
         target, tuple(periods), tuple(guarantees), latest, _promoted(*outcomes), _rates(*outcomes),
         _approvals(target, periods[-1]),
     )  # fmt: skip
+
+
+def _compared(periods: Sequence[Period], target: Target) -> tuple[str, ...]:
+    """What is compared: the features, or every stratum that was ever large enough."""
+    if target.compared_within is None:
+        return periods[-1].features
+    tables = [target.compare(period.counts) for period in periods]
+    return tuple(dict.fromkeys(name for table in tables for name in table))
 
 
 def _approvals(target: Target, period: Period) -> Approvals | None:
@@ -269,23 +278,28 @@ def _guarantee(
     refused = {}
     for period in periods:
         try:
-            tables.append(_table(period.counts, metric, feature, given_y=given_y))
+            tables.append(_table(period.counts, metric, feature, target, given_y=given_y))
         except NotKnownError as error:
             tables.append(None)
             refused[period.period] = str(error)
     past = None
     if before is not None:
         with suppress(NotKnownError):  # then the first period tells what to look at
-            past = _table(before, metric, feature, given_y=given_y)
+            past = _table(before, metric, feature, target, given_y=given_y)
     stands = over_time(tables, metric, requirement.limit, confidence=target.confidence, before=past)
     small = not all(p.shown.get("whole", False) for p in periods)
     names = tuple(p.period for p in periods)
     return Guarantee(requirement, feature, names, stands, refused, small)
 
 
-def _table(counts: Counts, metric: object, feature: str, *, given_y: bool) -> Counts:
+def _table(
+    counts: Counts, metric: object, feature: str, target: Target, *, given_y: bool
+) -> Counts | None:
     if not isinstance(metric, Metric):
         return counts
+    if target.compared_within is not None:
+        own = target.compare(counts).get(feature)
+        return None if own is None else evenly_known(own, with_label=given_y)
     return evenly_known(counts.by(feature), with_label=given_y)
 
 

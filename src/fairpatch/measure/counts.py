@@ -189,6 +189,7 @@ class Counts:
         y: str | nw.Expr | None = None,
         sample_weight: str | None = None,
         label_of: Callable[[Value], int | None] | None = None,
+        strata: Sequence[str] = (),
     ) -> list[Self]:
         """The same for several g at once: one GROUP BY of all their decisions, one scan.
 
@@ -200,7 +201,7 @@ class Counts:
             parts = new_decisions[:MOST_BITS], new_decisions[MOST_BITS:]
             options: dict[str, Any] = {
                 "decision": decision, "sensitive_features": sensitive_features, "y": y,
-                "sample_weight": sample_weight, "label_of": label_of,
+                "sample_weight": sample_weight, "label_of": label_of, "strata": strata,
             }  # fmt: skip
             return [
                 c for p in parts for c in cls.from_frame_each(frame, new_decisions=p, **options)
@@ -209,11 +210,11 @@ class Counts:
         bits = [as_expr(g).cast(nw.Int64) * 2**i for i, g in enumerate(new_decisions)]
         key = reduce(lambda a, b: a + b, bits)
         given = {"f": decision, "g": key, **({} if y is None else {"y": y})}
-        rows = list(group_by(frame, features, given, sample_weight))
+        rows = list(group_by(frame, (*features, *strata), given, sample_weight))
         if label_of is not None and y is not None:
             rows = [{**row, LABEL: label_of(plain(row[LABEL]))} for row in rows]
         return [
-            cls(*tables_of(features, ({**row, GIVEN: bit(row[GIVEN], i)} for row in rows)))
+            cls(*tables_of(features, ({**r, GIVEN: bit(r[GIVEN], i)} for r in rows), tuple(strata)))
             for i in range(len(bits))
         ]
 

@@ -51,6 +51,17 @@ class Estimate:
         """No value, and why."""
         return cls(None, reason=reason)
 
+    def rounded(self) -> "Estimate":
+        """The same to two digits, its interval outwards.
+
+        >>> print(Estimate(0.2761, 0.1904, 0.3961).rounded())
+        0.280 [0.190, 0.400]
+        """
+        if self.value is None or self.low is None or self.high is None:
+            return self
+        low, high = floor(self.low * 100 + 1e-9) / 100, ceil(self.high * 100 - 1e-9) / 100
+        return Estimate(round(self.value, 2), low, high, between=self.between)
+
     @property
     def defined(self) -> bool:
         """Whether there is a value."""

@@ -50,6 +50,12 @@ class Columns:
             return list(self.frame.columns)
         return [f"x{j}" for j in range(self.array.shape[1])]
 
+    def raw(self, name: str) -> list[Any]:
+        """The values of a column as they are."""
+        if self.array is None:
+            return list(self.frame[name].to_list())
+        return list(self.array[:, self.names.index(name)].tolist())
+
     def described(
         self,
         exclude: Collection[str] = (),

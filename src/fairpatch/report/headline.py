@@ -12,6 +12,9 @@ from fairpatch.report.sentences import count_text, figure_text, least, percent
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
 
+MOST_TOLD = 4
+"""Comparisons that the first sentences tell of."""
+
 
 class Light(Shown):
     """Whether what was asked holds, as a word; the page adds an icon and a colour."""
@@ -50,7 +53,7 @@ def headline(
         changes=_changes(effect, groups, swap, words),
         gains=" ".join(
             [
-                *(_gain(r, words) for r in effect.requirements if r.limit is not None),
+                *_gains(effect, words),
                 *_bounds(effect),
             ]
         ),
@@ -130,6 +133,17 @@ def _mostly(groups: Sequence[GroupsSection], what: str, everybody: Count) -> str
     most, row, people = max(sizes, key=lambda s: s[0])
     top = everybody if isinstance(everybody, int) else everybody.at_most
     return f"; {count_text(people)} of them {row.group}" if top and 2 * most > top else ""
+
+
+def _gains(effect: Effect, words: Words) -> list[str]:
+    """Every comparison that was asked for; of many strata those that are worst off."""
+    asked = [r for r in effect.requirements if r.limit is not None]
+    told = [_gain(r, words) for r in asked[:MOST_TOLD]]
+    rest = asked[MOST_TOLD:]
+    if rest:
+        met = sum(r.met is True for r in rest)
+        told.append(f"Of {len(rest)} more comparisons, {met} meet the target.")
+    return told
 
 
 def _gain(r: Met, words: Words) -> str:

@@ -54,7 +54,9 @@ def _renamed_counts(counts: Counts, names: Names) -> Counts:
 
 
 def _renamed_result(result: Result, names: Names) -> Result:
-    mine, between = names.get(result.feature, {}), result.estimate.between
+    feature = next((f for f in names if result.feature.startswith((f"{f} in ", f"{f}, "))), "")
+    mine = names.get(result.feature) or names.get(feature, {})
+    between = result.estimate.between
     if between is None or not mine:
         return result
     named = (mine.get(between[0], between[0]), mine.get(between[1], between[1]))

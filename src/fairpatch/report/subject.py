@@ -21,6 +21,7 @@ from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import reviewed
 from fairpatch.explain import ConceptView, concepts
 from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
@@ -91,6 +92,17 @@ class Subject:
         return reviewed(counts, self._metrics, show_small=self.show_small)
 
     @cached_property
+    def compared(self) -> dict[str, Counts]:
+        """Within strata, the tables that the target is about, by what they are called."""
+        if self.target is None or self.target.compared_within is None:
+            return {}
+        return self.target.compare(self._in_strata)
+
+    @property
+    def _in_strata(self) -> Counts:
+        return count_rows(self.rows, self.patch, self.bounded.compared_within)
+
+    @cached_property
     def sample_table(self) -> Protected:
         """The counts of the sample; it is other people, as far as anybody can tell."""
         if not self.sampled:
@@ -136,7 +148,8 @@ class Subject:
     @cached_property
     def fewest(self) -> tuple[int | None, float | None]:
         """The fewest changes if everybody's group were known, and the share without using it."""
-        counts, sample = self.table.counts, self.sample
+        strata = self.bounded.compared_within
+        counts, sample = self.table.counts if strata is None else self._in_strata, self.sample
         large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
         q = group_probabilities(sample, self.encoder)
         known, blind = fewest(self.bounded, large, q, sample.f > 0)

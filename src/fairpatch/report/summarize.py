@@ -59,7 +59,9 @@ def summarize(
     patch, table, about = subject.patch, subject.table, subject.about
     sample, beside, there = subject.sample, subject.beside, subject.sample_table
     tell("reviewing", 0.2)
-    effect = effect_section(table, subject.target, subject.bounded, *subject.fewest)
+    effect = effect_section(
+        table, subject.target, subject.bounded, *subject.fewest, subject.compared
+    )
     fitted = subject.fitted
     of_fit = renamed_certificate(fitted.certificate if fitted else None, about.group_names)
     certificate = (
@@ -179,6 +181,8 @@ def _alternatives(
 ) -> Alternatives | None:
     """Other methods on the same rows; they weigh everybody alike."""
     if subject.target is None or subject.rows.sample_weight is not None:
+        return None
+    if subject.target.compared_within is not None:  # they compare everybody
         return None
     recur = None if again is None else again.of_changed
     return alternatives(

@@ -1,6 +1,6 @@
 """How many change and how few it could have been, what was asked, and whether it holds."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from fairpatch.choose.target import Target
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import move
 from fairpatch.floor import full_tens
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.rates import changed_rate, correct_rate, selection_rate
@@ -138,8 +139,12 @@ def effect_section(
     bounded: Target,
     known: int | None,
     blind: float | None,
+    compared: Mapping[str, Counts],
 ) -> Effect:
-    """What changes; ``known`` changes and a ``blind`` share are the fewest for ``bounded``."""
+    """What changes; ``known`` changes and a ``blind`` share are the fewest for ``bounded``.
+
+    ``compared`` are the tables that the target is about, where it is about strata.
+    """
     least = _bound(known, table)
     return Effect(
         change=Change(
@@ -159,7 +164,7 @@ def effect_section(
             before=figure(table.rate(correct_rate("f"))),
             after=figure(table.rate(correct_rate("g"))),
         ),
-        requirements=_requirements(table, target),
+        requirements=[*_in_strata(compared, target), *_requirements(table, target)],
     )
 
 
@@ -188,6 +193,8 @@ def _blind(share: float | None, least: float | None, table: Protected) -> float 
 def _requirements(table: Protected, target: Target | None) -> list[Met]:
     """What was asked for first, by feature; the P-Rule in any case."""
     asked = {r.metric: r for r in target.fairness_requirements} if target else {}
+    if target is not None and target.compared_within is not None:
+        asked = {}  # of strata, and not of everybody
     metrics: list[Metric] = list(dict.fromkeys([*(target.metrics if target else ()), P_RULE]))
     requirements = []
     for metric in metrics:
@@ -210,6 +217,26 @@ def _requirements(table: Protected, target: Target | None) -> list[Met]:
                 )
             )
     return requirements
+
+
+def _in_strata(compared: Mapping[str, Counts], target: Target | None) -> list[Met]:
+    """What was asked for in strata, to two digits; the stratum that is worst off comes first."""
+    found = []
+    for r in [] if target is None else target.fairness_requirements:
+        if not isinstance(r.metric, Metric):
+            continue
+        rows = []
+        for name, counts in compared.items():
+            before, after = r.metric.of(counts, model="f"), r.metric.of(counts)
+            far = -np.inf if after.value is None else after.value
+            met = None if after.value is None else bool(r.metric.met(after.value, r.limit))
+            shown = Met(
+                feature=name, metric=r.name, name=r.metric.words, limit=r.limit, met=met,
+                before=figure(before.rounded()), after=figure(after.rounded()),
+            )  # fmt: skip
+            rows.append((far if r.metric.at_least else -far, shown))
+        found += [shown for _, shown in sorted(rows, key=lambda row: row[0])]
+    return found
 
 
 def certificate_text(certificate: CertificateSection | None) -> str:

@@ -1,28 +1,30 @@
-"""How few changes could do it where places are limited? The fewest with S known, as a program.
+"""How few changes could do it where places are limited, or in strata? A program, S known.
 
-With k_c approvals of the people in cell c (a group, or a group with an outcome), N_c people and G_c
-approvals by f:
+With k_c approvals of the people in cell c (a group in a stratum, with an outcome), N_c people and
+G_c approvals by f:
 
     least  sum |k_c - G_c|
     with   tau c N_g <= k_g <= c N_g                 a ratio of at least tau, c the highest rate
            b N_g <= k_g <= t N_g,  t - b <= e        a gap of at most e; of two, the sum of both
            low <= sum k <= high                      the places, everybody counted
 
-Whoever no rate is about (no group, another outcome) is one more cell, free to give and to take a
-place. All limits of a feature are in one program; of several features, each has its own.
+In strata the limits hold in each; or k_g / N_g is sum_z P(z) k_gz / N_gz. Whoever no rate is about
+(no group, another outcome, a stratum of few) is free to give and to take a place. All limits of a
+feature are in one program; of several features, each has its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from fairpatch._arrays import Floats
+from fairpatch._arrays import Floats, Ints
 from fairpatch.measure.bounds import IMPOSSIBLE, NODES, SOLVED, Bound
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction, may_demote, may_promote
 from fairpatch.measure.metric import Metric
+from fairpatch.measure.strata import ENOUGH, Within
 
 LOT = 1e4
 """People in a cell beyond whom they are counted in lots that may be broken: still a bound."""
@@ -53,31 +55,34 @@ class _Program:
         self.high.append(high)
 
 
-def fewest_swaps(
-    counts: Counts, limits: Sequence[tuple[Metric, float]], places: tuple[float, float],
-    direction: Direction = "both",
+def fewest_together(
+    counts: Counts, limits: Sequence[tuple[Metric, float]],
+    places: tuple[float, float] | None = None, direction: Direction = "both",
+    within: Within | None = None,
 ) -> Bound | None:  # fmt: skip
-    """The fewest changes that keep some limits and approve a share within ``places``.
+    """The fewest changes that keep some limits, of one feature, and approve a share in ``places``.
 
     None where none do, or a rate has nobody.
     """
     groups = counts.known()
-    table = groups.along("group", "label", "before").astype(np.float64)
-    size, held = table.sum(2).ravel(), table[..., 1].ravel()  # cells are groups by label
+    table = groups.along("group", "stratum", "label", "before").astype(np.float64)
+    size, held = table.sum(3).ravel(), table[..., 1].ravel()
     everybody = counts.along("before").astype(np.float64)
-    rest = everybody - table.sum((0, 1))
+    rest = everybody - table.sum((0, 1, 2))
     size, held = np.append(size, rest.sum()), np.append(held, rest[1])
     lot = max(1.0, size.max() / LOT)
     program = _Program(len(size))
-    for metric, limit in limits:
-        if not _add(program, metric, limit, size / lot, held / lot, table.shape[:2]):
-            return None
-    approved = dict.fromkeys(range(len(size)), 1.0)
-    people, now = everybody.sum() / lot, everybody[1] / lot
-    low, high = (share * people - now for share in places)
-    if lot == 1:  # whole people: places are, too
-        low, high = np.ceil(low - 1e-9), np.floor(high + 1e-9)
-    program.within(approved, {}, low, high)
+    number = np.arange(table[..., 0].size).reshape(table.shape[:3])
+    for cells, share in _compared(groups, number, within):
+        for metric, limit in limits:
+            if not _add(program, metric, limit, size / lot, held / lot, cells, share):
+                return None
+    if places is not None:
+        people, now = everybody.sum() / lot, everybody[1] / lot
+        low, high = (part * people - now for part in places)
+        if lot == 1:  # whole people: places are, too
+            low, high = np.ceil(low - 1e-9), np.floor(high + 1e-9)
+        program.within(dict.fromkeys(range(len(size)), 1.0), {}, low, high)
     moves = _solve(program, size / lot, held / lot, direction, whole=lot == 1)
     if moves is None:
         return None
@@ -89,32 +94,62 @@ def fewest_swaps(
     )  # fmt: skip
 
 
+Compared = Iterator[tuple[Ints, Floats | None]]
+"""Cells by group, stratum and label; and the share of each stratum, where rates are of its mix."""
+
+
+def _compared(groups: Counts, number: Ints, within: Within | None) -> Compared:
+    """The sets of cells that are compared with each other."""
+    if within is None:
+        yield number, None
+        return
+    people = groups.along("group", "stratum")
+    known = [None not in z for z in groups.strata]
+    if within.how == "standardised":
+        large = people.sum(1) >= ENOUGH
+        kept = (people[large] >= ENOUGH).all(0) & known
+        if large.sum() > 1 and kept.any():
+            yield (
+                number[large][:, kept],
+                people[large][:, kept].sum(0) / people[large][:, kept].sum(),
+            )
+        return
+    for z in np.flatnonzero(known):
+        enough = people[:, z] >= ENOUGH
+        if enough.sum() > 1:
+            yield number[enough][:, [z]], None
+
+
 def _add(
-    program: _Program, metric: Metric, limit: float, size: Floats, held: Floats,
-    shape: tuple[int, int],
+    program: _Program, metric: Metric, limit: float, size: Floats, held: Floats, number: Ints,
+    share: Floats | None,
 ) -> bool:  # fmt: skip
     """The rows of one limit; False where a rate has nobody."""
-    number = np.arange(shape[0] * shape[1]).reshape(shape)
     gap: dict[int, float] = {}
     for rate in metric.rates:
         labels = rate("f").labels
         whole = labels.all()  # then unknown outcomes count, too
-        among = [n if whole else n[: len(labels)][labels] for n in number]
-        people = [float(size[c].sum()) for c in among]
-        if not all(people):
-            return False
-        if metric.how == "ratio":
-            top, bottom = program.end(), None
-        else:
-            top, bottom = program.end(), program.end()
-            gap |= {top: 1.0, bottom: -1.0}
-        for cells, n in zip(among, people, strict=True):
-            approved, now = dict.fromkeys(cells.tolist(), 1.0), float(held[cells].sum())
+        top = program.end()
+        bottom = program.end() if metric.how == "gap" else None
+        people = 1.0
+        for own in number:
+            cells = own if whole else own[:, : len(labels)][:, labels]
+            by_stratum = size[cells].sum(1)
+            if not by_stratum.all():
+                return False
+            # a rate in people: those of all strata, or of as many with everybody's mix
+            n = float(by_stratum.sum())
+            each = np.ones(len(cells)) if share is None else n * share / by_stratum
+            approved = {int(c): float(v) for row, v in zip(cells, each, strict=True) for c in row}
+            now = float(sum(held[c] * v for c, v in approved.items()))
             floor = {top: -limit * n} if bottom is None else {bottom: -n}
             program.within(approved, floor, -now, np.inf)
             program.within(approved, {top: -n}, -np.inf, -now)
-        if metric.how == "ratio":  # somebody is approved: 0 / 0 is no ratio
-            program.within({}, {top: max(people)}, 1.0, np.inf)
+            people = max(people, n)
+        if bottom is None:  # somebody is approved: 0 / 0 is no ratio
+            program.within({}, {top: people}, 1.0, np.inf)
+        else:
+            gap |= {top: 1.0, bottom: -1.0}
     if gap:
         scale = float(size.max())  # in people, as the other rows
         program.within({}, {k: v * scale for k, v in gap.items()}, -np.inf, limit * scale)
