@@ -90,7 +90,7 @@ SETTINGS = {
 def violates(g: FairPatch, truth: Any) -> bool:
     """Whether the patched decisions miss the target in the population."""
     X = truth.drop(columns=NOT_FEATURES)
-    within = g.target.compared_within
+    within = g.target.comparisons
     counts = Counts.from_arrays(
         decision=truth["score"] > 0.5,
         new_decision=g.predict(X) == 1,

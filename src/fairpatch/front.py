@@ -251,9 +251,9 @@ class FairPatch(PatchEstimator):
         previous: PatchedModel | None, *, named: bool,
     ) -> Self:  # fmt: skip
         check_locks(self.target.locks, splits.learn.X, splits.learn.s.features)
-        if self.target.compared_within is not None:
+        if self.target.comparisons is not None:
             names = Columns.of(splits.learn.X).names
-            self.target.compared_within.check(names, splits.learn.s.features)
+            self.target.comparisons.check(names, splits.learn.s)
         encoder, base = self._prepared(
             splits.learn, decision.named(classes), hidden, self.categories
         )

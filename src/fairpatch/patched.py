@@ -20,9 +20,9 @@ from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.decision import text_of
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.measure.cells import UNKNOWN
+from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.labels import labels_of, labels_with_gaps
-from fairpatch.measure.strata import Within
 from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
@@ -152,13 +152,13 @@ class PatchedModel:
 
     def count(
         self, X: Any, y: Any = None, *, sensitive_features: Any, decided: str | None = None,
-        within: Within | None = None,
+        comparisons: Comparisons | None = None,
     ) -> Counts:  # fmt: skip
         """Decisions before and after, by group and label; a table in an engine is counted there.
 
         For a table in an engine, y and sensitive_features are names of its columns. Labels and S
         may have gaps, and there may be no labels yet. ``decided`` names a column of decisions that
-        were made already: those are counted, and the patch is not worked out again. ``within``
+        were made already: those are counted, and the patch is not worked out again. ``comparisons``
         are a target's strata.
         """
         if not is_engine_table(X):
@@ -173,12 +173,12 @@ class PatchedModel:
                 y=labels_with_gaps(given.y, self.classes, self.patch.decision) if known else None,
                 sensitive_features=given.sensitive,
                 sample_weight=given.weight,
-                strata=None if within is None else strata_of(within, given.X),
+                strata=strata_of(comparisons, given.X),
             )
         names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
         (counts,) = count_table(
             X, [self.patch], self.base, y=y, sensitive_features=names, decided=decided,
-            strata=() if within is None else within.columns,
+            strata=() if comparisons is None else comparisons.columns,
         )  # fmt: skip
         return counts
 
@@ -207,7 +207,7 @@ class PatchedModel:
                 raise ValueError("seen_by_base is for rows in memory: leave the rows out yourself")
             self.compare(X).act(if_unlike)
             counts = self.count(
-                X, y, sensitive_features=sensitive_features, within=target.compared_within
+                X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
             return certify(counts, target)
         rows = self.rows(X, y, sensitive_features, gaps=not target.given_y)
@@ -215,7 +215,7 @@ class PatchedModel:
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
-        certificate = certify(count_rows(rows, self.patch, target.compared_within), target)
+        certificate = certify(count_rows(rows, self.patch, target.comparisons), target)
         return replace(certificate, warning=looks_known(rows.labelled))
 
     def redial(

@@ -147,7 +147,7 @@ def test_means_are_over_the_splits_that_all_reach():
     assert means["often"] > means["bound"]
 
 
-def test_outcomes_are_compared_within_groups():
+def test_outcomes_are_comparisons_groups():
     """Across groups the promoted look worse; within each of them they are better."""
     record = {
         "promoted_0": 0.1, "promoted_good_0": 0.03, "denied_0": 0.4, "denied_good_0": 0.08,

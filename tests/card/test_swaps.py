@@ -13,6 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from fairpatch import FairPatch, Patch, Target
 from fairpatch.choose.pool import hundred_ratio, needed_at, scale_of
 from fairpatch.choose.swaps import NOBODY, Swaps
+from fairpatch.datasets import Population
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
 from fairpatch.patch.batch import apply_to_places
@@ -31,10 +32,8 @@ def fitted(two_groups):
 
 @pytest.fixture(scope="module")
 def month():
-    from conftest import TWO_GROUPS
-    from fairpatch.datasets import Population
-
-    population = Population(p_rule=0.6, accuracy=0.8, proxy=2.0, groups=TWO_GROUPS)
+    groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+    population = Population(p_rule=0.6, accuracy=0.8, proxy=2.0, groups=groups)
     return population.sample(4_000, seed=9).to_pandas()
 
 

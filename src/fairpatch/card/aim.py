@@ -32,20 +32,19 @@ class Cells:
 
     groups: int
     by_label: bool
-    kept: tuple[tuple[int, ...], ...] = ()
-    """In every stratum, which of the groups are compared; none, where there are no strata."""
+    strata: int = 1
+    blocks: tuple[tuple[int, ...], ...] = ()
+    """Which groups are compared with each other, stratum * groups + group; none: all of them."""
 
     @property
     def n(self) -> int:
         """How many cells."""
-        return self.groups * max(len(self.kept), 1) * (2 if self.by_label else 1)
+        return self.groups * self.strata * (2 if self.by_label else 1)
 
     @property
-    def compared(self) -> list[list[int]]:
-        """Numbers of the groups that are compared with each other: stratum by stratum."""
-        if not self.kept:
-            return [list(range(self.groups))]
-        return [[z * self.groups + g for g in kept] for z, kept in enumerate(self.kept)]
+    def compared(self) -> Sequence[Sequence[int]]:
+        """Numbers of the groups that are compared with each other."""
+        return self.blocks or [range(self.groups)]
 
     def code(self, group: Any, y: Any) -> Any:
         """Each person's cell; -1 where the group is missing."""

@@ -42,9 +42,9 @@ from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows, strata_of
 from fairpatch.data.splits import Crossed
 from fairpatch.decision import Decision
+from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.strata import Layers, Within
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import CardScale, Patch, Provenance, ScoreBand
 from fairpatch.patch.columns import Columns
@@ -328,7 +328,7 @@ def push_problem(
     weight: Floats | None = None,
     ask: Ask | None = None,
     locked: Sequence[Lock] = (),
-    within: Within | None = None,
+    comparisons: Comparisons | None = None,
 ) -> tuple[PushProblem, dict[str, str]]:
     """The rows as the learner of a scorecard takes them, and the columns it does not take."""
     held = Columns.of(rows.X)
@@ -357,16 +357,16 @@ def push_problem(
         np.abs(rows.f) / full_confidence(rows.f),
         np.ones(len(rows)) if weight is None else weight,
         locked_rows(locked, rows.X),
-        () if within is None else _layers(rows, within),
+        () if comparisons is None else _layers(rows, comparisons),
     )
     return problem, why
 
 
-def _layers(rows: Rows, within: Within) -> tuple[Layers, ...]:
+def _layers(rows: Rows, comparisons: Comparisons) -> tuple[Layers, ...]:
     """The strata of every feature's groups."""
-    groups, strata = rows.s.comparable(), strata_of(within, rows.X)
+    groups, strata = rows.s.comparable(), strata_of(comparisons, rows.X)
     return tuple(
-        Layers.of(within, strata, name, codes, len(values))
+        Layers.of(comparisons, strata, name, codes, values)
         for name, codes, values in zip(groups.features, groups.codes.T, groups.values, strict=True)
     )
 
@@ -378,7 +378,7 @@ def _remembered(
     if "problem" not in task.memory:
         task.memory["problem"] = push_problem(
             rows, task.encoder, options, weight=weight, ask=task.ask, locked=task.target.locks,
-            within=task.target.compared_within,
+            comparisons=task.target.comparisons,
         )  # fmt: skip
     problem, why = task.memory["problem"]
     return replace(problem, rules=Rules.of(problem.fields, problem.orders, options)), why

@@ -17,8 +17,8 @@ from fairpatch.card.cells import CellModel, FactoredModel, Teacher
 from fairpatch.card.fields import Field
 from fairpatch.card.order import Levels
 from fairpatch.card.scorecard import Rules, Scores, choose_columns, learn_scores
+from fairpatch.measure.comparisons import Layers
 from fairpatch.measure.places import Places
-from fairpatch.measure.strata import Layers
 
 NEAR = 0.5
 """How fast people count for less as f gets more confident: exp(-m / NEAR)."""
@@ -70,11 +70,14 @@ class PushProblem:
         """P(cell | x) of a feature by stratum, where there are any."""
         return self.layers[k].spread(chances) if self.layers else chances
 
-    def kept(self, k: int) -> tuple[tuple[int, ...], ...]:
-        """Of a feature's groups, which are compared in every stratum."""
-        if not self.layers or self.layers[k].within.how == "standardised":
-            return ()
-        return tuple(tuple(np.flatnonzero(row).tolist()) for row in self.layers[k].kept)
+    def cells(self, k: int, *, by_label: bool) -> Cells:
+        """The cells of a feature: of its groups, in all strata that there are."""
+        groups = int(self.groups[:, k].max(initial=0)) + 1
+        if not self.layers:
+            return Cells(groups, by_label)
+        own = self.layers[k]
+        strata = 1 if own.standardised else len(own.kept)
+        return Cells(groups, by_label, strata, tuple(which for _, which in own.blocks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +98,8 @@ class Aim:
         by_label = any(
             label is not None for limits in asked for limit in limits for label in limit.labels
         )
-        cells = tuple(
-            Cells(int(s.max(initial=0)) + 1, by_label, problem.kept(k))
-            for k, s in enumerate(problem.groups.T)
-        )
+        features = range(problem.groups.shape[1])
+        cells = tuple(problem.cells(k, by_label=by_label) for k in features)
         models = _models(problem, cells, teacher)
         chances = [
             problem.spread(k, model.probabilities(problem.Z, problem.f_logit))

@@ -253,10 +253,10 @@ def fewest(
     known: list[Bound] = []
     blind: list[float] = []
     for feature, feature_counts in counts.items():
-        if target.places is not None or target.compared_within is not None:
+        if target.places is not None or target.comparisons is not None:
             together = _fewest_together(feature_counts, target)
             known += [] if together is None else [together]
-        if target.compared_within is not None:
+        if target.comparisons is not None:
             continue  # the others compare everybody
         for r in target.requirements:
             if not isinstance(r.metric, Metric):
@@ -280,7 +280,7 @@ def _fewest_together(counts: Counts, target: Target) -> Bound | None:
     before = counts.along("before")
     share = float(before[1] / max(before.sum(), 1))
     room = None if target.places is None else target.places.within(share)
-    return fewest_together(counts, limits, room, target.direction, target.compared_within)
+    return fewest_together(counts, limits, room, target.direction, target.comparisons)
 
 
 def options(

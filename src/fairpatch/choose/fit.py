@@ -91,7 +91,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         )
     else:
         patch = frontier.candidates.patch(choice.model, choice.strength)
-        counts = count_rows(learned.rows, patch, target.compared_within)
+        counts = count_rows(learned.rows, patch, target.comparisons)
         choice = preferred = _with_expected(choice, counts, target, "selection rows")
     patch = frontier.candidates.patch(choice.model, choice.strength)
     return Fitted(
@@ -107,7 +107,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         fresh=splits.fresh,
         people=splits.people,
         learner=learner,
-        struck=struck_lines(frontier.candidates, choice, learned.rows, target.compared_within),
+        struck=struck_lines(frontier.candidates, choice, learned.rows, target.comparisons),
         wishes=wishes(replace(task, encoder=encoder), learner, frontier, choice, preferred),
     )
 
@@ -128,7 +128,7 @@ def train_frontier(task: Task, learner: Learner) -> tuple[Frontier, Encoder, Lea
         task = replace(task, encoder=task.encoder.only(strongest[:most]))
         learned = learner.learn(task)
     frontier = Frontier.trace(
-        learned, task.encoder, task.target.metrics, within=task.target.compared_within
+        learned, task.encoder, task.target.metrics, comparisons=task.target.comparisons
     )
     return frontier, task.encoder, learned
 
@@ -182,7 +182,7 @@ def certify_ladder(
     preferred on the selection rows stands, with its own verdict.
     """
     patches = [candidates.patch(c.model, c.strength) for c in ladder]
-    counts = fresh.count(patches, target.compared_within)
+    counts = fresh.count(patches, target.comparisons)
     certificates = [certify(table, target) for table in counts]
     best = -1
     for k, certificate in enumerate(certificates):

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._table import Table
 from fairpatch.choose.dial import Dial, trace
-from fairpatch.choose.dial_strata import in_layers
+from fairpatch.choose.dial_pairs import in_layers
 from fairpatch.choose.frontier_display import FrontierDisplay
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.learner import Learned
@@ -20,11 +20,11 @@ from fairpatch.choose.pool import Pool
 from fairpatch.choose.target import Requirement
 from fairpatch.data.rows import Rows, strata_of
 from fairpatch.floor import too_few
+from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction, untouched
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.scores import displacement
-from fairpatch.measure.strata import Layers, Within
 from fairpatch.patch.encoding import Encoder
 
 STOPS = 8
@@ -86,22 +86,22 @@ class Frontier:
         encoder: Encoder,
         asked: tuple[Metric, ...] = (P_RULE,),
         q: dict[str, Floats] | None = None,
-        within: Within | None = None,
+        comparisons: Comparisons | None = None,
     ) -> "Frontier":
         """Follow every candidate, as it will be used, through all strengths."""
         rows, pool = learned.rows, learned.pool
         counts = learned.counts or Counts.from_arrays(
             decision=rows.f > 0, y=rows.y, sensitive_features=rows.s.comparable(),
-            strata=None if within is None else strata_of(within, rows.X),
+            strata=strata_of(comparisons, rows.X),
         )  # fmt: skip
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
-        if q is None and within is not None:
+        if q is None and comparisons is not None:
             q = {}  # the blind bound compares everybody
         elif q is None:
             q = group_probabilities(rows, encoder, learned.learned_from)
 
         def traced(ratios: Floats, crossed: "Frontier | None" = None) -> "Frontier":
-            dials = dials_of(ratios, pool.directions, rows, pool, within)
+            dials = dials_of(ratios, pool.directions, rows, pool, comparisons)
             return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed)
 
         if learned.final is None:
@@ -249,20 +249,20 @@ class Frontier:
 
 def dials_of(
     ratios: Iterable[Floats], directions: Iterable[Direction], rows: Rows, candidates: Pool,
-    within: Within | None = None,
+    comparisons: Comparisons | None = None,
 ) -> list[dict[str, Dial]]:  # fmt: skip
     """The dial of every ratio for every feature, where the candidates' dials may stand.
 
-    Within strata there is one for each of them.
+    Comparisons strata there is one for each of them.
     """
     groups, dials = rows.s.comparable(), []
     weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
     features = list(zip(groups.features, groups.codes.T, strict=True))
-    strata = None if within is None else strata_of(within, rows.X)
+    strata = strata_of(comparisons, rows.X)
     layers = {
-        name: Layers.of(within, strata, name, codes, len(values))
+        name: Layers.of(comparisons, strata, name, codes, values)
         for (name, codes), values in zip(features, groups.values, strict=True)
-        if within is not None and strata is not None
+        if comparisons is not None
     }
     for r, direction in zip(ratios, directions, strict=True):
 

@@ -24,7 +24,7 @@ def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patc
     pool, ratios = Patches.of([patch], rows, target.places)
     encoder = Encoder.fit(rows.X, strict=False)
     frontier = Frontier.trace(
-        Learned(pool, rows, ratios), encoder, target.metrics, within=target.compared_within
+        Learned(pool, rows, ratios), encoder, target.metrics, comparisons=target.comparisons
     )
     rungs = certify_ladder(choose(frontier, target), pool, target, fresh)
     certificate = rungs.certificate

@@ -7,8 +7,8 @@ from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import dials_of
 from fairpatch.choose.pool import Pool, constant_of, hundred_ratio, swaps_of
 from fairpatch.data.rows import Rows
+from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.direction import Direction
-from fairpatch.measure.strata import Within
 from fairpatch.patch import edit
 
 
@@ -24,7 +24,7 @@ class Struck:
 
 
 def struck_lines(
-    candidates: Pool, choice: Choice, rows: Rows, within: Within | None = None
+    candidates: Pool, choice: Choice, rows: Rows, comparisons: Comparisons | None = None
 ) -> tuple[Struck, ...]:
     """Each line of the chosen card struck, on the people whom it was chosen on."""
     patch = candidates.patch(choice.model)
@@ -36,6 +36,6 @@ def struck_lines(
         points = left.points(rows.X) + constant_of(patch)
         sure, swaps = left.confidence(rows.f, rows.X), swaps_of(candidates, choice.model)
         ratio = hundred_ratio(points, sure, rows.f, swaps)
-        (dials,) = dials_of([ratio], [patch.direction], rows, candidates, within)
+        (dials,) = dials_of([ratio], [patch.direction], rows, candidates, comparisons)
         struck.append(Struck(choice.model, patch.direction, line.name, dials))
     return tuple(struck)

@@ -7,12 +7,12 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
+from fairpatch.measure.comparisons import Comparisons, How
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
 from fairpatch.measure.places import Places
-from fairpatch.measure.strata import How, Within
 from fairpatch.patch.locks import locks_of
 from fairpatch.patch.parts import Lock
 
@@ -91,6 +91,8 @@ class Target:
         How many may be approved, where places are limited: as many as the base model approves; a
         rate; two rates; or ``{"number": 450, "of": 1000}`` places among applicants. Then who gains
         an approval takes another one's place. To keep it, a rate may be missed by two points.
+    reference : group, or a group by feature, optional
+        Compare each group with this one, and no other pair: ``"White"``, ``{"race": "White"}``.
     within : column or columns, optional
         Compare groups within each of their values: within a product, a region, a job.
     strata : {"each", "standardised"}
@@ -139,6 +141,7 @@ class Target:
     approvals: str | float | tuple[float, float] | dict[str, int] | None = field(
         default=None, hash=False
     )
+    reference: str | int | float | bool | dict[str, Any] | None = field(default=None, hash=False)
     within: str | tuple[str, ...] | None = None
     strata: How = "each"
     direction: Direction = "both"
@@ -212,14 +215,16 @@ class Target:
         return Target(**{**self.get_params(), **changes})
 
     @property
-    def compared_within(self) -> Within | None:
-        """The strata that groups are compared in, if any."""
-        return None if self.within is None else Within.of(self.within, self.strata)
+    def comparisons(self) -> Comparisons | None:
+        """Who is compared with whom, where that is not everybody with everybody."""
+        if self.within is None and self.reference is None:
+            return None
+        return Comparisons.of(self.within, self.strata, self.reference)
 
     def compare(self, counts: Counts) -> dict[str, Counts]:
         """The tables that the limits are about, by name: of a feature, or of it in a stratum."""
-        if self.compared_within is not None:
-            return self.compared_within.compare(counts)
+        if self.comparisons is not None:
+            return self.comparisons.compare(counts)
         return {feature: counts.by(feature) for feature in counts.features}
 
     @property
@@ -273,8 +278,8 @@ class Target:
             text += f", at most {self.max_columns} columns"
         if self.only_between is not None:
             text += f", only scores from {self.only_between[0]:g} to {self.only_between[1]:g}"
-        if self.compared_within is not None:
-            text += f", {self.compared_within}"
+        if self.comparisons is not None:
+            text += f", {self.comparisons}"
         if self.locked:
             text += f", locked where {' or '.join(map(str, self.locks))}"
         return (
@@ -312,9 +317,8 @@ def _check_options(values: dict[str, Any]) -> None:
         _check_between(values["only_between"])
     if values["locked"]:
         locks_of(values["locked"])
-    if values["within"] is not None:
-        Within.of(values["within"], values["strata"])
-    elif values["strata"] != "each":
+    Comparisons.of(values["within"], values["strata"], values["reference"])
+    if values["within"] is None and values["strata"] != "each":
         raise ValueError("strata says how groups are compared within some columns: give within")
 
 

@@ -146,7 +146,7 @@ def _counted(g: Any, options: "Config", data: str) -> Any:
     table = table if options.score else tables.in_memory(table)
     return g.count(
         table, options.label, sensitive_features=options.sensitive,
-        within=options.asked.compared_within,
+        comparisons=options.asked.comparisons,
     )  # fmt: skip
 
 
@@ -156,9 +156,9 @@ def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
     from fairpatch.patch.apply import DECISION
 
     decision = options.decision
-    within = options.asked.compared_within
+    strata = options.asked.comparisons.columns if options.asked.comparisons else ()
     wanted = (*(c.name for c in g.patch.columns), options.score, *options.sensitive, DECISION,
-              decision.weight, decision.key, *(within.columns if within else ()))  # fmt: skip
+              decision.weight, decision.key, *strata)  # fmt: skip
     columns = [name for name in dict.fromkeys(wanted) if name is not None and name in table.columns]
     return tables.sample_of(data, table, columns, COMPARED)
 

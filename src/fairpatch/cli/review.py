@@ -63,7 +63,7 @@ def run(
         )
     else:
         judged = replace(
-            certify(count_rows(rows, model.patch, target.compared_within), target),
+            certify(count_rows(rows, model.patch, target.comparisons), target),
             warning=looks_known(rows),
         )
     about = about_run(options, folder).model_copy(

@@ -24,10 +24,10 @@ from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
+from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.labels import known_label, label_expr
-from fairpatch.measure.strata import Within
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
@@ -196,10 +196,12 @@ class EngineSplits:
         fresh = self if self.shares[2] else None
         return Splits(learn, select, together, self.counts[1], fresh, people)
 
-    def count(self, patches: Sequence[Patch], within: Within | None = None) -> list[Counts]:
+    def count(
+        self, patches: Sequence[Patch], comparisons: Comparisons | None = None
+    ) -> list[Counts]:
         """Counts of every patch on all rows of the last split: one scan for all of them."""
         fresh = self._placed.filter(nw.col(PLACE) >= self._edges[2]).to_native()
-        strata = () if within is None else within.columns
+        strata = () if comparisons is None else comparisons.columns
         return _count(fresh, patches, self.base, nw.col(LABEL), self.features, strata=strata)
 
     def sample(self, most: int | None) -> Rows:

@@ -11,8 +11,8 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
 from fairpatch.measure.cells import UNKNOWN
+from fairpatch.measure.comparisons import Comparisons, check_many
 from fairpatch.measure.groups import Groups, numbered
-from fairpatch.measure.strata import Within, check_many
 from fairpatch.patch.columns import Columns
 
 Shares = tuple[float, float, float]
@@ -129,13 +129,16 @@ class Rows:
         return np.asarray(where, np.int64)
 
 
-def strata_of(within: Within, X: Any) -> Groups:
-    """Everybody's stratum, of rows in memory."""
+def strata_of(comparisons: Comparisons | None, X: Any) -> Groups | None:
+    """Everybody's stratum, of rows in memory; None where everybody is in one."""
+    if comparisons is None or not comparisons.columns:
+        return None
     held = Columns.of(X)
-    within.check(held.names, ())
-    named = {name: np.array(held.raw(name), object) for name in within.columns}
+    for name in comparisons.columns:
+        comparisons.check_column(name, held.names)
+    named = {name: np.array(held.raw(name), object) for name in comparisons.columns}
     strata = Groups.of(named)
-    check_many(len(np.unique(strata.strata)), within)
+    check_many(len(np.unique(strata.strata)), comparisons)
     return strata
 
 

@@ -14,8 +14,8 @@ from fairpatch._arrays import Bools, Floats
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, strata_of
 from fairpatch.measure.cells import UNKNOWN
+from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.strata import Within
 from fairpatch.patch import Patch
 
 LEFT_OUT = 3
@@ -25,7 +25,9 @@ LEFT_OUT = 3
 class Fresh(Protocol):
     """People whom neither learning nor choosing has seen: they certify, and are reviewed."""
 
-    def count(self, patches: Sequence[Patch], within: Within | None = None) -> list[Counts]:
+    def count(
+        self, patches: Sequence[Patch], comparisons: Comparisons | None = None
+    ) -> list[Counts]:
         """The counts of every patch, on all of these people; by strata where there are any."""
         ...
 
@@ -44,9 +46,11 @@ class FreshRows:
 
     rows: Rows
 
-    def count(self, patches: Sequence[Patch], within: Within | None = None) -> list[Counts]:
+    def count(
+        self, patches: Sequence[Patch], comparisons: Comparisons | None = None
+    ) -> list[Counts]:
         """The counts of every patch."""
-        return [count_rows(self.rows, patch, within) for patch in patches]
+        return [count_rows(self.rows, patch, comparisons) for patch in patches]
 
     def sample(self, most: int | None) -> Rows:
         """At most so many of those whose label is known."""
@@ -148,7 +152,7 @@ def in_memory(
     )
 
 
-def count_rows(rows: Rows, patch: Patch, within: Within | None = None) -> Counts:
+def count_rows(rows: Rows, patch: Patch, comparisons: Comparisons | None = None) -> Counts:
     """Counts of f's and the patch's decisions; by strata where there are any."""
     return Counts.from_arrays(
         decision=rows.f > 0,
@@ -156,5 +160,5 @@ def count_rows(rows: Rows, patch: Patch, within: Within | None = None) -> Counts
         y=np.where(rows.y == UNKNOWN, np.nan, rows.y),
         sensitive_features=rows.s,
         sample_weight=rows.sample_weight,
-        strata=None if within is None else strata_of(within, rows.X),
+        strata=strata_of(comparisons, rows.X),
     )

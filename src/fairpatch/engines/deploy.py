@@ -41,8 +41,8 @@ class Audited:
     @property
     def strata(self) -> tuple[str, ...]:
         """Columns that groups are compared in, beside the sensitive ones."""
-        within = self.target.compared_within
-        return () if within is None else within.columns
+        comparisons = self.target.comparisons
+        return () if comparisons is None else comparisons.columns
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from fairpatch._extras import need
 from fairpatch.choose.target import Target
 from fairpatch.decision import Decision
 from fairpatch.engines.sql import Dialect, as_text, place_of
+from fairpatch.measure.comparisons import ENOUGH
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.strata import ENOUGH
 from fairpatch.patch.apply import DECISION
 from fairpatch.sensitive import banded_table
 
@@ -47,7 +47,7 @@ def target_sql(
         raise ValueError(f"column {odd[0]!r} would be run as a template by dbt: rename it")
     ibis = need("ibis", extra="sql")
     # declared as numbers, so that the cast to text is written for columns of any type
-    within = () if target.compared_within is None else target.compared_within.columns
+    within = () if target.comparisons is None else target.comparisons.columns
     types = {**dict.fromkeys((*sensitive, *within), "int64"), DECISION: "boolean"}
     if label is not None:
         types[label] = _KINDS.get(type(decision.positive), "string")
@@ -56,7 +56,7 @@ def target_sql(
     enough = float(-ndtri((1 - target.confidence) / max(groups * (groups - 1), 1)))
     violations = [
         _broken(ibis, _rates(people, metric, feature, label, decision, within), metric, limit,
-                feature, enough, within)
+                feature, enough, within, _reference(target, feature))
         for metric, limit, feature in asked
     ]  # fmt: skip
     return as_text(ibis.union(*violations) if len(violations) > 1 else violations[0], dialect)
@@ -64,7 +64,7 @@ def target_sql(
 
 def askable(target: Target, label: str | None) -> list[tuple[Metric, float]]:
     """The requirements that a query can ask by pairs of groups; those given y need a label."""
-    if target.compared_within is not None and target.compared_within.how == "standardised":
+    if target.strata == "standardised":
         return []  # no pair of groups, but of mixes
     return [
         (r.metric, r.limit)
@@ -94,14 +94,22 @@ def _rates(
     return counted.filter(counted.n >= ENOUGH) if within else counted
 
 
+def _reference(target: Target, feature: str) -> list[str]:
+    """The group that others are compared with, as text; none where all are."""
+    named = target.comparisons.reference if target.comparisons is not None else ()
+    return [str(value) for name, value in named if name in (None, feature)]
+
+
 def _broken(
     ibis: Any, rates: Any, metric: Metric, limit: float, feature: str, enough: float,
-    within: Sequence[str],
+    within: Sequence[str], reference: Sequence[str],
 ) -> Any:  # fmt: skip
     """Pairs of groups whose rates cannot be explained by the target, as ``judge`` has it."""
     low, high = rates, rates.view()
     same = [low[f"z{i}"] == high[f"z{i}"] for i in range(len(within))]
     both = low.join(high, [low.g != high.g, *same], lname="{name}", rname="{name}_high")
+    if reference:  # only pairs with one of these
+        both = both.filter(both.g.isin(reference) | both.g_high.isin(reference))
     k1, n1, k2, n2 = (both[c] for c in ("k", "n", "k_high", "n_high"))
     if metric.how == "ratio":  # the score test of p1 - tau p2, its variance where they are equal
         a = (n1 + n2) * limit

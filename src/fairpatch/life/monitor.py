@@ -84,7 +84,7 @@ def monitor(
     """
     period_name(period)
     counts = model.count(
-        X, y, sensitive_features=sensitive_features, decided=decided, within=target.compared_within
+        X, y, sensitive_features=sensitive_features, decided=decided, comparisons=target.comparisons
     )
     rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
     comparison = model.compare(model.features(rows, labels_of, sensitive_features))

@@ -188,7 +188,7 @@ def refit(
     ways: dict[Way, RefitOption] = {}
     past = _previous(fresh)
     for way, model in made.items():
-        counts = count_rows(fresh, model.patch, target.compared_within)
+        counts = count_rows(fresh, model.patch, target.comparisons)
         decided = model.patch.decide(fresh.X, fresh.f).astype(np.int64)
         ways[way] = RefitOption(
             way,

@@ -245,7 +245,7 @@ def watch(
 
 def _compared(periods: Sequence[Period], target: Target) -> tuple[str, ...]:
     """What is compared: the features, or every stratum that was ever large enough."""
-    if target.compared_within is None:
+    if target.comparisons is None:
         return periods[-1].features
     tables = [target.compare(period.counts) for period in periods]
     return tuple(dict.fromkeys(name for table in tables for name in table))
@@ -297,7 +297,7 @@ def _table(
 ) -> Counts | None:
     if not isinstance(metric, Metric):
         return counts
-    if target.compared_within is not None:
+    if target.comparisons is not None:
         own = target.compare(counts).get(feature)
         return None if own is None else evenly_known(own, with_label=given_y)
     return evenly_known(counts.by(feature), with_label=given_y)

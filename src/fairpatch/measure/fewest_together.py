@@ -21,10 +21,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.measure.bounds import IMPOSSIBLE, NODES, SOLVED, Bound
+from fairpatch.measure.comparisons import ENOUGH, Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction, may_demote, may_promote
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.strata import ENOUGH, Within
 
 LOT = 1e4
 """People in a cell beyond whom they are counted in lots that may be broken: still a bound."""
@@ -58,7 +58,7 @@ class _Program:
 def fewest_together(
     counts: Counts, limits: Sequence[tuple[Metric, float]],
     places: tuple[float, float] | None = None, direction: Direction = "both",
-    within: Within | None = None,
+    comparisons: Comparisons | None = None,
 ) -> Bound | None:  # fmt: skip
     """The fewest changes that keep some limits, of one feature, and approve a share in ``places``.
 
@@ -73,7 +73,7 @@ def fewest_together(
     lot = max(1.0, size.max() / LOT)
     program = _Program(len(size))
     number = np.arange(table[..., 0].size).reshape(table.shape[:3])
-    for cells, share in _compared(groups, number, within):
+    for cells, share in _compared(groups, number, comparisons):
         for metric, limit in limits:
             if not _add(program, metric, limit, size / lot, held / lot, cells, share):
                 return None
@@ -98,26 +98,28 @@ Compared = Iterator[tuple[Ints, Floats | None]]
 """Cells by group, stratum and label; and the share of each stratum, where rates are of its mix."""
 
 
-def _compared(groups: Counts, number: Ints, within: Within | None) -> Compared:
+def _compared(groups: Counts, number: Ints, comparisons: Comparisons | None) -> Compared:
     """The sets of cells that are compared with each other."""
-    if within is None:
+    if comparisons is None:
         yield number, None
         return
-    people = groups.along("group", "stratum")
-    known = [None not in z for z in groups.strata]
-    if within.how == "standardised":
+    (feature,) = groups.features
+    people, values = groups.along("group", "stratum"), [group[0] for group in groups.groups]
+    known = np.array([None not in z for z in groups.strata], bool)
+    enough = (people >= (ENOUGH if comparisons.columns else 1)) & known
+    blocks = [(enough[:, z], [z]) for z in np.flatnonzero(known).tolist()]
+    standardised = bool(comparisons.columns) and comparisons.how == "standardised"
+    if standardised:
         large = people.sum(1) >= ENOUGH
-        kept = (people[large] >= ENOUGH).all(0) & known
-        if large.sum() > 1 and kept.any():
-            yield (
-                number[large][:, kept],
-                people[large][:, kept].sum(0) / people[large][:, kept].sum(),
-            )
-        return
-    for z in np.flatnonzero(known):
-        enough = people[:, z] >= ENOUGH
-        if enough.sum() > 1:
-            yield number[enough][:, [z]], None
+        blocks = [(large, np.flatnonzero(enough[large].all(0)).tolist())]
+    for which, strata in blocks:
+        own = np.flatnonzero(which)
+        if len(own) < 2 or not strata:
+            continue
+        mixed = people[own][:, strata].sum(0)
+        share = mixed / mixed.sum() if standardised else None
+        for _, pair in comparisons.pairs("", feature, [values[i] for i in own]):
+            yield number[own[pair]][:, strata], share
 
 
 def _add(

@@ -143,7 +143,7 @@ def explorer_section(
         raise TypeError("a requirement of the groups compares them")
     if frontier.candidates.decision.weight is not None:  # tens of weights are no tens of people
         return None
-    if target.compared_within is not None:  # it draws groups, and not groups of every stratum
+    if target.comparisons is not None:  # it draws groups, and not groups of every stratum
         return None
     shares = InTens.of(frontier, [metric], exact=tens.exact)
     large = shares.large

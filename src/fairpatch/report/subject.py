@@ -93,14 +93,14 @@ class Subject:
 
     @cached_property
     def compared(self) -> dict[str, Counts]:
-        """Within strata, the tables that the target is about, by what they are called."""
-        if self.target is None or self.target.compared_within is None:
+        """Comparisons strata, the tables that the target is about, by what they are called."""
+        if self.target is None or self.target.comparisons is None:
             return {}
         return self.target.compare(self._in_strata)
 
     @property
     def _in_strata(self) -> Counts:
-        return count_rows(self.rows, self.patch, self.bounded.compared_within)
+        return count_rows(self.rows, self.patch, self.bounded.comparisons)
 
     @cached_property
     def sample_table(self) -> Protected:
@@ -148,7 +148,7 @@ class Subject:
     @cached_property
     def fewest(self) -> tuple[int | None, float | None]:
         """The fewest changes if everybody's group were known, and the share without using it."""
-        strata = self.bounded.compared_within
+        strata = self.bounded.comparisons
         counts, sample = self.table.counts if strata is None else self._in_strata, self.sample
         large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
         q = group_probabilities(sample, self.encoder)

@@ -182,7 +182,7 @@ def _alternatives(
     """Other methods on the same rows; they weigh everybody alike."""
     if subject.target is None or subject.rows.sample_weight is not None:
         return None
-    if subject.target.compared_within is not None:  # they compare everybody
+    if subject.target.comparisons is not None:  # they compare everybody
         return None
     recur = None if again is None else again.of_changed
     return alternatives(

@@ -193,7 +193,7 @@ def _blind(share: float | None, least: float | None, table: Protected) -> float 
 def _requirements(table: Protected, target: Target | None) -> list[Met]:
     """What was asked for first, by feature; the P-Rule in any case."""
     asked = {r.metric: r for r in target.fairness_requirements} if target else {}
-    if target is not None and target.compared_within is not None:
+    if target is not None and target.comparisons is not None:
         asked = {}  # of strata, and not of everybody
     metrics: list[Metric] = list(dict.fromkeys([*(target.metrics if target else ()), P_RULE]))
     requirements = []

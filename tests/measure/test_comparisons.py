@@ -6,19 +6,19 @@ import pytest
 
 from fairpatch import Decision, FairPatch, Target
 from fairpatch.choose.dial import trace
-from fairpatch.choose.dial_strata import in_layers
+from fairpatch.choose.dial_pairs import in_layers
 from fairpatch.datasets import Population
 from fairpatch.engines.target_sql import target_sql
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
+from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE
-from fairpatch.measure.strata import Layers, Within
 from fairpatch.verdict import Verdict
 
-EACH, MIXED = Within.of("z", "each"), Within.of("z", "standardised")
+EACH, MIXED = Comparisons.of("z", "each"), Comparisons.of("z", "standardised")
 GROUPS = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
 
 
@@ -91,7 +91,7 @@ def test_a_dial_is_the_counts_along_it(within):
     random = np.random.default_rng(1)
     logit, ratio = np.where(f, 1.0, -1.0) * random.random(len(f)), random.normal(0.5, 1, len(f))
     groups, strata = Groups.of({"s": s}), Groups.of({"z": z})
-    layers = Layers.of(within, strata, "s", groups.codes[:, 0], 2)
+    layers = Layers.of(within, strata, "s", groups.codes[:, 0], groups.values[0])
 
     def traced(codes, weight=None):
         return trace(ratio, logit, y, codes, weight=weight)
@@ -117,7 +117,7 @@ def test_the_bound_of_strata_is_the_sum_of_theirs():
     """Strata share nobody: the fewest in all is the fewest in each, added up."""
     for seed in range(20):
         counts = counts_of(*table(800, strata=3, seed=seed))
-        found = fewest_together(counts, [(P_RULE, 0.9)], within=EACH)
+        found = fewest_together(counts, [(P_RULE, 0.9)], comparisons=EACH)
         each = [P_RULE.fewest(own, 0.9).changes for own in EACH.compare(counts).values()]
         assert found.changes == sum(each)
 
@@ -133,7 +133,7 @@ def test_the_bound_of_the_mix_by_brute_force():
         ]
         s, z, f = (np.array(column) for column in zip(*rows, strict=True))
         counts = Counts.from_arrays(decision=f, sensitive_features={"s": s}, strata={"z": z})
-        found = fewest_together(counts, [(P_RULE, 0.9)], within=MIXED)
+        found = fewest_together(counts, [(P_RULE, 0.9)], comparisons=MIXED)
         share = size.sum(0) / size.sum()
         grids = np.meshgrid(*(np.arange(n + 1) for n in size.ravel()), indexing="ij", sparse=True)
         k = np.array(grids, object).reshape(2, 2)
@@ -141,6 +141,58 @@ def test_the_bound_of_the_mix_by_brute_force():
         ok = np.minimum(*rates) >= 0.9 * np.maximum(*rates) - 1e-9
         moved = sum(abs(k[i, j] - held[i, j]) for i in range(2) for j in range(2))
         assert found.changes == np.where(ok & (np.maximum(*rates) > 0), moved, 10**6).min()
+
+
+def test_each_group_is_compared_with_the_reference_alone():
+    random = np.random.default_rng(0)
+    n = 4_000
+    s = random.choice(["a", "b", "c"], n)
+    f = random.random(n) < np.select([s == "a", s == "b"], [0.5, 0.45], 0.35)
+    counts = Counts.from_arrays(decision=f, sensitive_features={"s": s, "t": s != "c"})
+    one = Comparisons.of(None, reference={"s": "b"})
+    assert list(one.compare(counts)) == ["s: a against b", "s: c against b", "t"]
+    compared = one.compare(counts)["s: c against b"]
+    assert P_RULE.of(compared).value == pytest.approx(f[s == "c"].mean() / f[s == "b"].mean())
+    only = counts.by("s")
+    bound = fewest_together(only, [(P_RULE, 0.9)], comparisons=one)
+    assert 0 < bound.changes <= P_RULE.fewest(only, 0.9).changes
+    strata = Counts.from_arrays(
+        decision=f, sensitive_features={"s": s}, strata={"z": random.integers(0, 2, n)}
+    )
+    both = Comparisons.of("z", reference="b")
+    assert list(both.compare(strata)) == [
+        "s in 0: a against b", "s in 0: c against b", "s in 1: a against b", "s in 1: c against b"
+    ]  # fmt: skip
+
+
+def test_a_fit_against_a_reference():
+    population = Population(
+        p_rule=0.6, accuracy=0.8, proxy=2.0,
+        groups={"a": (0.6, 0.0), "b": (0.2, 0.5), "c": (0.2, 1.0)},
+    )  # fmt: skip
+    people = population.sample(12_000, seed=0).to_pandas()
+    X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people[["group"]]
+    g = FairPatch("score", Target(p_rule=0.75, reference="a")).fit(X, y, sensitive_features=s)
+    names = [r.feature for r in g.certificate_.results]
+    assert names == ["group: b against a", "group: c against a"]
+    new = population.sample(20_000, seed=1).to_pandas()
+    after = g.predict(new.drop(columns=["id", "y", "group"])) == 1
+    rates = {v: after[new["group"] == v].mean() for v in "abc"}
+    assert min(rates["b"], rates["c"]) / rates["a"] > 0.7
+    assert "each group against a" in str(g.target)
+    query = target_sql(g.target, Decision(), sensitive=["group"], groups=3)
+    con = duckdb.connect()
+    unfair = new.assign(fairpatch_decision=(new["score"] > 0.5) & (new["group"] != "c"))
+    con.register("decided", unfair)
+    found = con.execute(query).df()
+    assert set(zip(found["lower"], found["higher"], strict=True)) >= {("c", "a")}
+    assert not {("c", "b"), ("b", "c")} & set(zip(found["lower"], found["higher"], strict=True))
+    with pytest.raises(ValueError, match="no such group"):
+        FairPatch("score", Target(p_rule=0.8, reference="A")).fit(X, y, sensitive_features=s)
+    with pytest.raises(ValueError, match="no sensitive feature"):
+        FairPatch("score", Target(p_rule=0.8, reference={"grup": "a"})).fit(
+            X, y, sensitive_features=s
+        )
 
 
 @pytest.fixture(scope="module")
@@ -178,10 +230,10 @@ def test_the_same_in_memory_duckdb_and_spark(lending, spark):
     g, new = lending
     target = g.target
     X, y, s = new.drop(columns=["id", "y", "group"]), new["y"], new[["group"]]
-    memory = g.patched_.count(X, y, sensitive_features=s, within=target.compared_within)
+    memory = g.patched_.count(X, y, sensitive_features=s, comparisons=target.comparisons)
     for engine in (duckdb.from_df(new), spark.createDataFrame(new)):
         there = g.patched_.count(
-            engine, "y", sensitive_features=["group"], within=target.compared_within
+            engine, "y", sensitive_features=["group"], comparisons=target.comparisons
         )
         assert there == memory
         judged = g.patched_.certify(engine, "y", sensitive_features=["group"], target=target)
