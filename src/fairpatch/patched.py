@@ -14,7 +14,7 @@ from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.redial import redial
 from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
-from fairpatch.data.engine_splits import count_table, is_engine_table
+from fairpatch.data.engine_splits import count_table, is_engine_table, thinned_table
 from fairpatch.data.rows import Rows, seen_rows, strata_of
 from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.decision import text_of
@@ -152,32 +152,44 @@ class PatchedModel:
 
     def count(
         self, X: Any, y: Any = None, *, sensitive_features: Any, decided: str | None = None,
-        comparisons: Comparisons | None = None,
+        comparisons: Comparisons | None = None, thinned: bool = False,
     ) -> Counts:  # fmt: skip
         """Decisions before and after, by group and label; a table in an engine is counted there.
 
         For a table in an engine, y and sensitive_features are names of its columns. Labels and S
         may have gaps, and there may be no labels yet. ``decided`` names a column of decisions that
         were made already: those are counted, and the patch is not worked out again. ``comparisons``
-        are a target's strata.
+        are a target's strata. ``thinned`` draws people by what they weigh, each as likely as
+        w / max w, and counts each of them once: a sample of the population that the weights stand
+        for, the same one every time.
         """
         if not is_engine_table(X):
             given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
             f_logit = self.logits(given.X)
             known = given.y is not None
-            return Counts.from_arrays(
+            weight, drawn = given.weight, None
+            if thinned and weight is not None:  # of equal weights, everybody
+                heavy = np.asarray(weight, np.float64)
+                drawn = np.random.default_rng(0).random(len(heavy)) < heavy / heavy.max()
+                weight = drawn.astype(np.float64)
+            counts = Counts.from_arrays(
                 decision=f_logit > 0,
                 new_decision=self.patch.decide(given.X, f_logit)
                 if decided is None
                 else self._made(X, decided),
                 y=labels_with_gaps(given.y, self.classes, self.patch.decision) if known else None,
                 sensitive_features=given.sensitive,
-                sample_weight=given.weight,
+                sample_weight=weight,
                 strata=strata_of(comparisons, given.X),
             )
+            return counts if drawn is None else counts.of_weights()
         names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+        base = self.base
+        if thinned and base.decision.weight is not None:
+            X = thinned_table(X, base.decision)
+            base = BaseModel(base.estimator, decision=base.decision.replace(weight=None))
         (counts,) = count_table(
-            X, [self.patch], self.base, y=y, sensitive_features=names, decided=decided,
+            X, [self.patch], base, y=y, sensitive_features=names, decided=decided,
             strata=() if comparisons is None else comparisons.columns,
         )  # fmt: skip
         return counts

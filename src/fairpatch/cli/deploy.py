@@ -34,7 +34,7 @@ def run(
     loaded = load(patch_path(patch))
     key = key or loaded.decision.key
     place = Destination(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
-    audited = asked_of(patch) if patch.is_dir() and loaded.decision.weight is None else None
+    audited = asked_of(patch) if patch.is_dir() else None
     files = pack(loaded, score_of(patch, score), cast("Kind", to), place, audited)
     with whole_folder(out) as unfinished:
         for file, text in {**files, "patch.json": patch_path(patch).read_text("utf-8")}.items():
@@ -44,10 +44,6 @@ def run(
     say(f"wrote {out}: {len(files) + 1} files. Read {out / 'README.md'} first")
     if to != "function" and (audited is None or key is None):
         lacks = "a run's folder" if audited is None else "--key, the column that tells people apart"
-        if loaded.decision.weight is not None:
-            lacks = (
-                "counting each person once (the run has weights, which these queries do not know)"
-            )
         say(f"without {lacks} there is no audit: no test of the target, no monitoring")
     elif audited is not None and untested(audited.target, audited.label):
         left = ", ".join(untested(audited.target, audited.label))

@@ -130,6 +130,11 @@ def fit(
     if not quiet:
         note(str(g.patch_))
         note(f"On the selection set: {g.choice_}")
+        if options.decision.weight is not None:
+            note(
+                "Rows weigh differently: the fewest changes, the explorer and the alternatives, "
+                "which count people, are not worked out."
+            )
         if g.choice_.strength != g.preferred_.strength:
             alone = g.fitted_.preferred_certificate
             low = None if alone is None else alone.results[0].estimate.low

@@ -38,6 +38,8 @@ from fairpatch.sensitive import banded_table
 PRIME = 2**31 - 1
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
 CONFIDENCE = "fairpatch_confidence"
+THINNED = 1
+"""The seed of the places by which people are drawn."""
 LOST = 3
 """In place of a split: a row without a key."""
 BOTH = -1
@@ -288,6 +290,22 @@ class EngineSplits:
             weight = weight * check.weights("weight", fetched[weight_column].to_numpy())
         X = fetched.select(*self.columns).to_native()
         return Rows(X, y, groups, self.base.logits(X), weight, stands_for=stands_for)
+
+
+def thinned_table(table: Any, decision: Decision) -> Any:
+    """People drawn by what they weigh, each as likely as w / max w: by the hash of their key."""
+    if decision.weight is None:
+        return table
+    if decision.key is None:
+        raise ValueError(
+            "rows weigh differently, and are drawn by their key to be judged over time: name it, "
+            "Decision(key='id')"
+        )
+    frame = nw.from_native(table).lazy()
+    weight = nw.col(decision.weight).cast(nw.Float64)
+    heaviest = float(frame.select(weight.max()).collect().item() or 1.0)
+    at = place(decision.key, THINNED).cast(nw.Float64)
+    return frame.filter(at < weight * (PRIME / heaviest)).to_native()
 
 
 def count_table(

@@ -110,7 +110,7 @@ def _written(
     if audited is not None and place.key is not None:
         queries["audit"] = _audit(people, decided, place.key, audited, patch.decision, dialect)
         good = patch.decision.favourable == 1
-        queries["monitor"] = _monitor(audit, audited, dialect, good=good)
+        queries["monitor"] = _monitor(audit, audited, patch.decision, dialect, good=good)
         if askable(audited.target, audited.label):
             cut = patch.decision.replace(bands={})  # the audit's view has bands already
             tests["target"] = target_sql(
@@ -207,7 +207,8 @@ def _audit(
     people: str, decided: str, key: str, audited: Audited, decision: Decision, dialect: str
 ) -> str:
     """Decisions with the sensitive columns, numbers as bands, and the label, by the key."""
-    held = [*audited.sensitive, *audited.strata, *([audited.label] if audited.label else [])]
+    more = [name for name in (audited.label, decision.weight) if name]
+    held = [*audited.sensitive, *audited.strata, *more]
     columns = ",\n  ".join(_held(c, decision.bands.get(c), dialect) for c in held)
     k = quoted(key, dialect, dotted=False)
     patched_columns = ",\n  ".join(quoted(c, dialect) for c in (DECISION, CHANGED))
@@ -236,7 +237,7 @@ def _changes(decided: str, most: float, dialect: str) -> str:
     return f"SELECT share FROM ({share}) AS s\nWHERE share > {most!r}"  # noqa: S608
 
 
-def _monitor(audit: str, audited: Audited, dialect: str, *, good: bool) -> str:
+def _monitor(audit: str, audited: Audited, decision: Decision, dialect: str, *, good: bool) -> str:
     """Favourable decisions by group, in full tens of people; groups of few are left out.
 
     Exact counts, month after month, would tell what became of somebody who is new.
@@ -251,6 +252,11 @@ def _monitor(audit: str, audited: Audited, dialect: str, *, good: bool) -> str:
         "changed": _number(CHANGED, dialect),
     }
     tens = ",\n  ".join(f"{_tens(n, dialect)} AS {name}" for name, n in counts.items())
+    if decision.weight is not None:  # of what people weigh, a share to two digits
+        weight, one = quoted(decision.weight, dialect, dotted=False), _sides(DECISION, dialect)
+        hits = f"SUM(CASE WHEN {one[0 if good else 1]} THEN {weight} ELSE 0 END)"
+        among = f"SUM(CASE WHEN {one[0]} OR {one[1]} THEN {weight} ELSE 0 END)"
+        tens += f",\n  ROUND({hits} / NULLIF({among}, 0), 2) AS weighted_rate"
     return (
         f"SELECT\n  {groups},\n  {tens}\nFROM {audit} AS audit\nGROUP BY {groups}\n"
         f"HAVING {decided} >= {MIN_PEOPLE}"

@@ -49,6 +49,8 @@ def target_sql(
     # declared as numbers, so that the cast to text is written for columns of any type
     within = () if target.comparisons is None else target.comparisons.columns
     types = {**dict.fromkeys((*sensitive, *within), "int64"), DECISION: "boolean"}
+    if decision.weight is not None:
+        types[decision.weight] = "float64"
     if label is not None:
         types[label] = _KINDS.get(type(decision.positive), "string")
     name, where = place_of(table)
@@ -88,10 +90,26 @@ def _rates(
     good, bad = (1.0, 0.0) if decision.favourable else (0.0, 1.0)
     favoured = rows[DECISION].ifelse(good, bad)  # not every dialect makes a number of a boolean
     strata = {f"z{i}": rows[name].cast("string") for i, name in enumerate(within)}
-    counted = rows.group_by(g=rows[feature].cast("string"), **strata).aggregate(
-        k=favoured.sum(), n=favoured.count().cast("float64")
-    )
+    grouped = rows.group_by(g=rows[feature].cast("string"), **strata)
+    if decision.weight is not None:
+        counted = _effective(grouped, favoured, rows[decision.weight])
+        return counted.filter(counted.people >= ENOUGH) if within else counted
+    counted = grouped.aggregate(k=favoured.sum(), n=favoured.count().cast("float64"))
     return counted.filter(counted.n >= ENOUGH) if within else counted
+
+
+def _effective(grouped: Any, favoured: Any, weight: Any) -> Any:
+    """Hits and people as many as would have the variance of the weights, as ``Rate`` has it."""
+    sums = grouped.aggregate(
+        w=weight.sum(), ww=(weight * weight).sum(), h=(weight * favoured).sum(),
+        hh=(weight * weight * favoured).sum(), people=favoured.count(),
+    )  # fmt: skip
+    sums = sums.filter(sums.w > 0)
+    p = sums.h / sums.w
+    spread = (1 - p) * (1 - p) * sums.hh + p * p * (sums.ww - sums.hh)
+    inside = (p > 0) & (p < 1) & (spread > 0)
+    n = inside.ifelse(p * (1 - p) * sums.w * sums.w / spread.nullif(0.0), sums.w * sums.w / sums.ww)
+    return sums.mutate(k=p * n, n=n)
 
 
 def _reference(target: Target, feature: str) -> list[str]:

@@ -83,9 +83,12 @@ def monitor(
         A verdict on every guarantee, over all periods.
     """
     period_name(period)
-    counts = model.count(
-        X, y, sensitive_features=sensitive_features, decided=decided, comparisons=target.comparisons
-    )
+    about_people = {"sensitive_features": sensitive_features, "comparisons": target.comparisons}
+    counts = model.count(X, y, decided=decided, **about_people)
+    thinned = None
+    if model.patch.decision.weight is not None:
+        fewer = model.count(X, y, decided=decided, thinned=True, **about_people)
+        thinned = fewer.like(counts).to_dict()["n"]
     rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
     comparison = model.compare(model.features(rows, labels_of, sensitive_features))
     if decided is not None:
@@ -106,6 +109,7 @@ def monitor(
     counted = Period.of(
         counts,
         **about,
+        thinned=thinned,
         labels=labels,
         findings=(*findings, *_new_groups(counts, history.of(about["patch"]))),
         replaces=replace,

@@ -61,6 +61,10 @@ class Period(Part):
     )
     weight: tuple[tuple[float, ...], ...] | None = None
     weight_sq: tuple[tuple[float, ...], ...] | None = None
+    thinned: tuple[tuple[int, ...], ...] | None = Field(
+        None,
+        description="where rows weigh differently: people drawn by their weights, counted as n is",
+    )
     labels: Literal["all", "sample"] = Field(
         "all", description="whether labels come for everybody in time, or for a random sample"
     )
@@ -83,6 +87,14 @@ class Period(Part):
     def counts(self) -> Counts:
         """The table."""
         return Counts.from_dict(dict(self))
+
+    @property
+    def evidence(self) -> Counts:
+        """Counts in which everybody weighs alike: what is judged over time."""
+        if self.thinned is None:
+            return self.counts
+        alone = {"weight": None, "weight_sq": None, "n": self.thinned}
+        return Counts.from_dict({**dict(self), **alone})
 
     @property
     def labelled(self) -> bool:

@@ -278,7 +278,7 @@ def _guarantee(
     refused = {}
     for period in periods:
         try:
-            tables.append(_table(period.counts, metric, feature, target, given_y=given_y))
+            tables.append(_table(period.evidence, metric, feature, target, given_y=given_y))
         except NotKnownError as error:
             tables.append(None)
             refused[period.period] = str(error)
@@ -308,7 +308,7 @@ def _outcomes(periods: Sequence[Period]) -> tuple[Floats, Floats]:
     k, n = (np.zeros((len(periods), 2)) for _ in range(2))
     for t, period in enumerate(periods):
         for r, who in enumerate(("promoted", "left denied")):
-            rate, counts = outcome(who), period.counts
+            rate, counts = outcome(who), period.evidence
             k[t, r], n[t, r] = (counts.in_cells(c).sum() for c in (rate.hits, rate.among))
     return k, n
 
