@@ -81,8 +81,24 @@ class PatchedModel:
         return self.base.logits(X)
 
     def decide(self, X: Any) -> Bools:
-        """Whether g decides 1, in f's own terms: the score is above the threshold."""
-        return self._as_f(self.patch.decide(X, self.logits(X)))
+        """Whether g decides 1, in f's own terms: the score is above the threshold.
+
+        Of a patch that refers people these are f's decisions: a person takes the others.
+        """
+        f_logit = self.logits(X)
+        if self.patch.action == "refer":
+            return self._as_f(f_logit > 0)
+        return self._as_f(self.patch.decide(X, f_logit))
+
+    def refer(self, X: Any) -> Bools:
+        """Whom a person should look at: whoever would change, where the patch refers people."""
+        if self.patch.action != "refer":
+            raise ValueError(
+                "this patch decides by itself and refers nobody: learn one with "
+                "Target(..., action='refer')"
+            )
+        f_logit = self.logits(X)
+        return np.asarray(self.patch.decide(X, f_logit) != (f_logit > 0))
 
     def _as_f(self, favoured: Bools) -> Bools:
         """Favourable decisions as f's 1 and 0."""
@@ -94,7 +110,11 @@ class PatchedModel:
 
     def predict_proba(self, X: Any) -> Floats:
         """Patched probabilities of the two classes; the threshold still holds."""
-        p = self._score(X, self.logits(X))
+        f_logit = self.logits(X)
+        if self.patch.action == "refer":
+            p = scores_of(f_logit, self.patch.decision)
+        else:
+            p = self._score(X, f_logit)
         return np.column_stack([1 - p, p])
 
     def ratio(self, X: Any) -> Floats:

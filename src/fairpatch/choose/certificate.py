@@ -64,6 +64,9 @@ class Certificate:
     results: tuple[Result, ...]
     warning: str | None = None
     """What looks odd about the rows that it was judged on."""
+    least_approved: float | None = None
+    """Of a patch that refers people: the share of them that must be approved, in every group alike,
+    for the target to be certified; None where not even all of them are enough."""
     counts: Counts | None = field(default=None, repr=False, compare=False)
     """The table that it was judged on; what is shown of it is protected."""
 
@@ -105,15 +108,32 @@ class Certificate:
             f"Certificate at {self.target.confidence:.0%}: {self.verdict}",
             ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
             rows,
-            notes(self.warning, rounded=any(e.within for e, _ in self.shown)),
+            notes(
+                self.warning,
+                rounded=any(e.within for e, _ in self.shown),
+                second_look=second_look(self.target, self.least_approved),
+            ),
         )
 
     __repr__ = __str__
 
 
-def notes(warning: str | None, *, rounded: bool) -> list[str]:
+def second_look(target: Target, least: float | None) -> str | None:
+    """What must come of the referrals, in words; None where nobody is referred."""
+    if target.action != "refer":
+        return None
+    if least is None:
+        return "Even if every person who is referred is approved, this certifies no more."
+    return (
+        f"Measured as if every person who is referred were approved. The target is certified if at "
+        f"least {least:.0%} of them are, in every group alike."
+    )
+
+
+def notes(warning: str | None, *, rounded: bool, second_look: str | None = None) -> list[str]:
     """What is said below a certificate's table, here and on the page."""
     notes = [ROUNDED] if rounded else []
+    notes += [second_look] if second_look else []
     return notes if warning is None else [*notes, f"Warning: {warning}."]
 
 
@@ -122,7 +142,8 @@ def certify(counts: Counts, target: Target) -> Certificate:
     by_feature = target.compare(counts)
     return Certificate(
         target,
-        tuple(
+        least_approved=_least_approved(counts, target) if target.action == "refer" else None,
+        results=tuple(
             Result.of(
                 requirement,
                 about,
@@ -135,6 +156,25 @@ def certify(counts: Counts, target: Target) -> Certificate:
         ),
         counts=counts,
     )
+
+
+def _least_approved(counts: Counts, target: Target) -> float | None:
+    """The least share of those referred that must be approved, to a hundredth.
+
+    rate_g(q) = rate of f + q * share referred, in every group; certified from here to 1.
+    """
+    least = None
+    for percent in range(100, -1, -1):
+        tables = target.compare(counts.approved_in_part(percent / 100)).values()
+        judged = [
+            r.metric.judge(table, r.limit, target.confidence).verdict
+            for r in target.fairness_requirements
+            for table in tables
+        ]
+        if any(verdict is not Verdict.CERTIFIED for verdict in judged):
+            break
+        least = percent / 100
+    return least
 
 
 def _shown(result: Result, table: Protected) -> Estimate:

@@ -94,6 +94,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         counts = count_rows(learned.rows, patch, target.comparisons)
         choice = preferred = _with_expected(choice, counts, target, "selection rows")
     patch = frontier.candidates.patch(choice.model, choice.strength)
+    patch = type(patch).model_validate({**dict(patch), "action": target.action})
     return Fitted(
         patch=with_fingerprint(patch, splits.learn if splits.both is None else splits.both.rows),
         encoder=encoder,

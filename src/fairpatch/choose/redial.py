@@ -29,6 +29,8 @@ def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patc
     rungs = certify_ladder(choose(frontier, target), pool, target, fresh)
     certificate = rungs.certificate
     redialled = pool.patch(0, rungs.choice.strength)
+    if target.action != redialled.action:
+        redialled = type(patch).model_validate({**dict(redialled), "action": target.action})
     if is_as_learned(redialled) or redialled.provenance.edits:
         return redialled, certificate
     noted = redialled.provenance.model_copy(update={"edits": (EDITED,)})

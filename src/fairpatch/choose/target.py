@@ -17,6 +17,7 @@ from fairpatch.patch.locks import locks_of
 from fairpatch.patch.parts import Lock
 
 Preference = Literal["changes", "accuracy"]
+Action = Literal["decide", "refer"]
 MOST_CHANGES = 0.5
 """Of all decisions: what changes more is another model."""
 
@@ -100,6 +101,10 @@ class Target:
         for rates that are standardised over all of them, every group with everybody's mix.
     direction : {"both", "promote_only", "demote_only"}
         Which decisions may change.
+    action : {"decide", "refer"}
+        Whether the patch changes decisions itself, or refers people to a person who does: a second
+        look, which takes nothing away. ``max_changes`` is then the share that can be looked at,
+        and the certificate says which share of them must be approved for the target to hold.
     confidence : float
         Level of the certificate.
     price_per_change : float
@@ -145,6 +150,7 @@ class Target:
     within: str | tuple[str, ...] | None = None
     strata: How = "each"
     direction: Direction = "both"
+    action: Action = "decide"
     confidence: float = 0.95
     prefer: tuple[Preference, ...] | None = None
     price_per_change: float = 1.0
@@ -173,6 +179,8 @@ class Target:
             check.number(requirement.name, requirement.limit, 0, requirement.metric.highest)
         _check_options(values)
         values["prefer"] = _order(values["prefer"])
+        if values["action"] == "refer" and values["direction"] == "both":
+            values["direction"] = "promote_only"
         if values["approvals"] is not None:
             places = _places(values)
             requirements.append(Requirement(places, places.high))
@@ -280,6 +288,8 @@ class Target:
             text += f", only scores from {self.only_between[0]:g} to {self.only_between[1]:g}"
         if self.comparisons is not None:
             text += f", {self.comparisons}"
+        if self.action == "refer":
+            text += ", by a second look"
         if self.locked:
             text += f", locked where {' or '.join(map(str, self.locks))}"
         return (
@@ -304,6 +314,12 @@ def _check_options(values: dict[str, Any]) -> None:
     if values["max_columns"] is not None:
         check.whole("max_columns", values["max_columns"], 1)
     check.one_of("direction", values["direction"], DIRECTIONS)
+    check.one_of("action", values["action"], ("decide", "refer"))
+    if values["action"] == "refer" and values["direction"] == "demote_only":
+        raise ValueError(
+            "a second look takes nothing away: with action='refer', direction must be "
+            "'promote_only'"
+        )
     confidence = values["confidence"]
     if not isinstance(confidence, check.NUMBERS) or not 0.5 < confidence < 1:
         raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")

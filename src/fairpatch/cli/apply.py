@@ -41,8 +41,12 @@ def run(
     approvals: Annotated[
         int | None, typer.Option(help="approve exactly so many, by the patch's own order")
     ] = None,
+    referrals: Annotated[
+        int | None, typer.Option(help="refer at most so many, where the patch refers people")
+    ] = None,
     key: Annotated[
-        str | None, typer.Option(help="column that tells people apart, for --approvals")
+        str | None,
+        typer.Option(help="column that tells people apart, for --approvals and --referrals"),
     ] = None,
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
     keep_formulas: Annotated[
@@ -61,7 +65,7 @@ def run(
     loaded, source = load(patch_path(patch)), model_of(patch, score, model)
     ledger_for(patch, life, "applied")  # before anything is written: it may be another model's
     origin, what = data, {"with_score": not no_score, "with_reason": reasons}
-    places = _places(approvals, key, loaded, out)
+    places = _places({"approvals": approvals, "referrals": referrals}, key, loaded, out)
     with tempfile.TemporaryDirectory() as scratch:
         if source is None:
             column = score_of(patch, score)
@@ -81,16 +85,22 @@ def run(
     record(patch, life, "applied", data=origin, out=str(out))
 
 
-def _places(approvals: int | None, key: str | None, patch: "Patch", out: Path) -> dict[str, Any]:
-    """Options of a batch with so many places."""
-    if approvals is None:
+def _places(
+    asked: dict[str, int | None], key: str | None, patch: "Patch", out: Path
+) -> dict[str, Any]:
+    """Options of a batch with so many places, or of so many people who can be looked at."""
+    given = {name: number for name, number in asked.items() if number is not None}
+    if not given:
         return {}
+    name = next(iter(given))
+    if len(given) > 1:
+        refuse("--approvals is for a patch that decides, --referrals for one that refers: give one")
     key = patch.decision.key if key is None else key
     if key is None:
-        refuse("--approvals shares places out person by person: name their column, --key id")
+        refuse(f"--{name} shares places out person by person: name their column, --key id")
     if not out.suffix:
-        refuse(f"--approvals needs the whole batch in one file: name {out}.parquet or {out}.csv")
-    return {"approvals": approvals, "key": key}
+        refuse(f"--{name} needs the whole batch in one file: name {out}.parquet or {out}.csv")
+    return {**given, "key": key}
 
 
 def _score(
@@ -129,10 +139,12 @@ def _write(
     keep_formulas: bool,
 ) -> None:
     from fairpatch.files.atomic import whole_file
-    from fairpatch.patch.apply import CHANGED, apply
-    from fairpatch.patch.batch import apply_to_places
+    from fairpatch.patch.apply import CHANGED, REFERRED, apply
+    from fairpatch.patch.batch import apply_to_capacity, apply_to_places
 
-    applied = (apply_to_places if "approvals" in what else apply)(patch, table, score, **what)
+    ways: dict[str, Any] = {"approvals": apply_to_places, "referrals": apply_to_capacity}
+    way = next((way for name, way in ways.items() if name in what), apply)
+    applied = way(patch, table, score, **what)
     if out.suffix == ".csv" and not keep_formulas:
         applied = tables.without_formulas(applied)
     with whole_file(out) as unfinished:
@@ -140,10 +152,14 @@ def _write(
             str(unfinished)
         )
     written = tables.relation(str(out))
-    sums = f'count(*), count(*) FILTER ("{CHANGED}"), count(*) FILTER ("{CHANGED}" IS NULL)'
+    moved = REFERRED if REFERRED in written.columns else CHANGED
+    sums = f'count(*), count(*) FILTER ("{moved}"), count(*) FILTER ("{moved}" IS NULL)'
     rows, changed, none = written.aggregate(sums).fetchall()[0]
     open_ones = f"; {none:,} have no score, and so no decision" if none else ""
     share = changed / max(rows, 1)
+    if moved == REFERRED:
+        say(f"wrote {out}: {rows:,} rows, {changed:,} people are referred ({share:.1%}){open_ones}")
+        return
     say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({share:.1%}){open_ones}")
     say(_approvals(patch, written))
 

@@ -50,6 +50,10 @@ def run(
         str | None,
         typer.Option(help="with the first period: earlier people, so that it counts already"),
     ] = None,
+    decided: Annotated[
+        str | None,
+        typer.Option(help="column of the decisions that were made; those of apply are found"),
+    ] = None,
     replace: Annotated[bool, typer.Option(help="correct a period that is there")] = False,
     score: Score = None,
     model: Model = None,
@@ -98,7 +102,7 @@ def run(
             target=target,
             period=when,
             history=history,
-            decided=_decided(table),
+            decided=_decided(table, decided, refers=patch.action == "refer"),
             labels="sample" if sample else "all",
             replace=replace,
             before=earlier,
@@ -163,10 +167,19 @@ def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
     return tables.sample_of(data, table, columns, COMPARED)
 
 
-def _decided(table: Any) -> str | None:
+def _decided(table: Any, given: str | None, *, refers: bool) -> str | None:
     """The column of decisions that were made, where the table has it."""
     from fairpatch.patch.apply import DECISION
 
+    if given is not None:
+        if given not in table.columns:
+            refuse(f"--decided {given}: the table has no such column")
+        return given
+    if refers:
+        refuse(
+            "this patch refers people, and what became of them is not known: name the column of "
+            "the decisions that were made, --decided COLUMN"
+        )
     if DECISION not in table.columns:
         return None
     note(f"the decisions are those of column {DECISION!r}: they are counted as they were made")

@@ -48,12 +48,22 @@ TOLERANCE = 1e-6
 """How far a graph's probability may be from numpy's."""
 
 
+def _check_decides(patch: Patch) -> None:
+    """Refuse a patch that refers people: a graph has decisions, and no list for a person."""
+    if patch.action == "refer":
+        raise ValueError(
+            "this patch refers people to a person and decides nothing: use apply or sql, which "
+            "write the list"
+        )
+
+
 def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
     """The patch alone: columns and the base model's probability in; ratio, score, decision out.
 
     With reasons one more output: of each person one text a line of the card, empty where the line
     did not push towards a change.
     """
+    _check_decides(patch)
     graph = Graph(need("onnx", extra="onnx"))
     _check_names(patch)
     p = graph.input(SCORE, graph.onnx.TensorProto.DOUBLE)
@@ -90,6 +100,7 @@ def merged_graph(model: PatchedModel, X: Any, *, with_reason: bool = False) -> A
     rows of its data, give the columns' types; the graph is run on them, and refused where it does
     not decide as the patched model does.
     """
+    _check_decides(model.patch)
     graph, patch = Graph(need("onnx", extra="onnx")), model.patch
     _check_names(patch)
     f_logit = base_logits(graph, model.base, X)

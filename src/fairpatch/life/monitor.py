@@ -83,6 +83,11 @@ def monitor(
         A verdict on every guarantee, over all periods.
     """
     period_name(period)
+    if model.patch.action == "refer" and decided is None:
+        raise ValueError(
+            "this patch refers people, and what became of them is not known: name the column of "
+            "the decisions that were made, decided='decision'"
+        )
     about_people = {"sensitive_features": sensitive_features, "comparisons": target.comparisons}
     counts = model.count(X, y, decided=decided, **about_people)
     thinned = None
@@ -91,7 +96,7 @@ def monitor(
         thinned = fewer.like(counts).to_dict()["n"]
     rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
     comparison = model.compare(model.features(rows, labels_of, sensitive_features))
-    if decided is not None:
+    if decided is not None and model.patch.action == "decide":
         comparison += _own_decisions(model, rows, decided, sensitive_features)
     about: dict[str, Any] = {
         "period": period,
@@ -114,10 +119,24 @@ def monitor(
         findings=(*findings, *_new_groups(counts, history.of(about["patch"]))),
         replaces=replace,
         unprotected=show_small_counts,
-        shown=shown(counts, target, show_small=show_small_counts),
+        shown={
+            **shown(counts, target, show_small=show_small_counts),
+            **_looked_at(model, X, counts, about_people),
+        },
     )
     history.append(counted)
     return watch(history, target, patch=counted.patch)
+
+
+def _looked_at(
+    model: PatchedModel, X: Any, counts: Counts, about: dict[str, Any]
+) -> dict[str, Any]:
+    """Of a patch that refers people: which share of them was approved, to two digits."""
+    if model.patch.action != "refer":
+        return {}
+    referred = float(model.count(X, **about).along("before", "after", of="weight")[0, 1])
+    approved = float(counts.along("before", "after", of="weight")[0, 1])
+    return {"referred_approved": _share(round(min(approved, referred)), round(referred))}
 
 
 def _new_groups(counts: Counts, earlier: Sequence[Period]) -> Iterator[NotedFinding]:

@@ -181,6 +181,9 @@ class Watch:
         rows = [[p.name, str(p), " / ".join(p.stands.pair or ())] for p in self.guarantees]
         if self.approvals is not None:
             rows.append([self.approvals.requirement, str(self.approvals), ""])
+        looked = self.last.shown.get("referred_approved")
+        if looked is not None:
+            rows.append([f"of those referred, approved in {self.last.period}", f"{looked:.0%}", ""])
         if self.promoted is not None:
             text = "the newly approved turn out at least as well as those still denied"
             rows.append([text, str(self.promoted.verdict()), ""])

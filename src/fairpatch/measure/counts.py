@@ -300,6 +300,17 @@ class Counts:
         tables = [table.sum(1, keepdims=True) for table in self._tables]
         return replace(self, strata_features=(), strata=NO_STRATA, **_named(tables))
 
+    def approved_in_part(self, share: float) -> Self:
+        """The same people, of whom this share of the newly approved is; the others stay denied."""
+        tables = []
+        for table in self._tables:
+            parted = table.astype(np.float64)
+            moved = parted[..., 0, 1] * (1 - share)
+            parted[..., 0, 1] -= moved
+            parted[..., 0, 0] += moved
+            tables.append(parted)
+        return replace(self, **_named(tables))
+
     def of_weights(self) -> Self:
         """People as their weights say, where those are 0 and 1: who is drawn, and who is not."""
         return replace(self, n=np.rint(self.weight).astype(np.int64), weight_sq=self.weight)

@@ -31,6 +31,8 @@ POINTS, RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
 
 
 CONFIDENCE = "fairpatch_confidence"
+REFERRED = "fairpatch_referred"
+"""Of a patch that refers people: whom, in place of a change."""
 
 
 def apply(
@@ -42,6 +44,9 @@ def apply(
     are sums and comparisons of points. With reasons one more: for a changed decision, the
     lines of the card (or the concept of the paper's ratio) that pushed towards it. The decision is
     1 or 0 as f's is: of a model that predicts harm, 0 is the favourable one.
+
+    A patch that refers people leaves every decision as it is: ``fairpatch_referred`` says whom a
+    person should look at, and there is no patched score.
 
     ``score`` names the column of the base model's probability. Lazy tables stay lazy. The decision
     is null where the score is missing or not a probability.
@@ -69,6 +74,7 @@ def apply(
         changed = nw.when(~decided.is_null()).then(decided != before)
         frame = frame.with_columns(changed.alias(CHANGED))
         return _finished(patch, frame, with_reason=with_reason)
+    with_score = with_score and patch.action == "decide"
     # one column after the other, so that an engine works each of them out once
     points, confidence = nw.col(POINTS), nw.col(CONFIDENCE)
     frame = frame.with_columns(
@@ -105,6 +111,7 @@ def with_decisions(
 ) -> Any:
     """The same columns for a frame in memory whose decisions have been worked out already."""
     check_columns(patch, frame)
+    with_score = with_score and patch.action == "decide"
     columns: dict[str, Any] = {} if patch.card is None else {POINTS: patch.points(frame)}
     if patch.card is None or with_score:
         columns[RATIO] = ratio
@@ -127,7 +134,21 @@ def _finished(patch: Patch, frame: Any, *, with_reason: bool) -> Any:
         before = ~(nw.col(DECISION) == yes)  # f's, where it changed
         reason = reason_expr(patch, approved=before if patch.decision.favourable else ~before)
         frame = frame.with_columns(nw.when(nw.col(CHANGED) == yes).then(reason).alias(REASON))
-    return frame.to_native()
+    return (frame if patch.action == "decide" else _referred(frame)).to_native()
+
+
+def _referred(frame: Any) -> Any:
+    """Whoever would change is referred, and keeps the decision until a person has looked."""
+    changed, decided = nw.col(CHANGED), nw.col(DECISION)
+    known = ~changed.is_null()
+    names = [n for n in frame.collect_schema().names() if n not in (DECISION, CHANGED, REASON)]
+    more = [REASON] if REASON in frame.collect_schema().names() else []
+    frame = frame.with_columns(changed.alias(REFERRED))
+    frame = frame.with_columns(
+        nw.when(known).then(decided != nw.col(REFERRED)).alias(DECISION),
+        nw.when(known).then(nw.col(REFERRED) != nw.col(REFERRED)).alias(CHANGED),
+    )
+    return frame.select(*names, DECISION, CHANGED, REFERRED, *more)
 
 
 def check_columns(patch: Patch, frame: Any, score: str | None = None) -> None:
@@ -146,7 +167,7 @@ def check_columns(patch: Patch, frame: Any, score: str | None = None) -> None:
 
 def check_names(read: Sequence[str], names: Sequence[str]) -> None:
     """Refuse names that not every engine takes for what they are: most do not mind their case."""
-    taken = [name for name in names if name.lower() in (*OWN, CONFIDENCE)]
+    taken = [name for name in names if name.lower() in (*OWN, CONFIDENCE, REFERRED)]
     if taken:
         raise ValueError(f"the table already has a column {taken[0]!r}: drop or rename it first")
     lower = Counter(name.lower() for name in dict.fromkeys([*names, *read]))

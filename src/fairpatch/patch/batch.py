@@ -15,9 +15,10 @@ from typing import Any
 
 import narwhals as nw
 
+from fairpatch import _checks as check
 from fairpatch._extras import need
 from fairpatch.measure.direction import may_demote
-from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, apply
+from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
 from fairpatch.patch.expressions import confidence_expr
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import NEVER
@@ -56,6 +57,8 @@ def apply_to_places(
     -------
     The table as ``apply`` gives it, and ``fairpatch_by_places``: true where the places decided.
     """
+    if patch.action == "refer":
+        raise ValueError("this patch refers people and approves nobody: give referrals instead")
     if patch.card is None or not patch.strength:
         raise ValueError("places are shared out by points: apply a scorecard that is switched on")
     frame = nw.from_native(apply(patch, table, score, **options))
@@ -78,6 +81,36 @@ def apply_to_places(
     if REASON in made:
         ordered = ordered.with_columns(_reason().alias(REASON))
     return ordered.select(*made, BY_PLACES).to_native()
+
+
+def apply_to_capacity(
+    patch: Patch, table: Any, score: str, *, referrals: int, key: str, **options: Any
+) -> Any:
+    """The table with at most so many people referred: those who stand highest.
+
+    Parameters are those of ``apply_to_places``; ``referrals`` is how many can be looked at.
+    """
+    if patch.action != "refer":
+        raise ValueError("this patch decides by itself and refers nobody: leave out referrals")
+    check.whole("referrals", referrals, 0)
+    decides = patch.model_copy(update={"action": "decide"})
+    frame = nw.from_native(apply(patch, table, score, **options))
+    made = frame.collect_schema().names()
+    if key not in made:
+        raise ValueError(f"the table has no column {key!r}: name the one that tells rows apart")
+    placed = _placed(decides, frame, score).to_native()
+    ordered = nw.from_native(_hashed(placed, key))
+    first = nw.when(nw.col(REFERRED) == nw.lit(1).cast(nw.Boolean)).then(nw.lit(0))
+    ordered = ordered.with_columns(first.otherwise(nw.lit(1)).alias(_TIER))
+    rank = nw.col(_ONE).cum_sum().over(order_by=[_TIER, _STANDING, _FAR, _HASH])
+    ordered = ordered.with_columns(rank.alias(_RANK))
+    inside = nw.col(REFERRED) & (nw.col(_RANK) <= referrals)
+    known = ~nw.col(REFERRED).is_null()
+    ordered = ordered.with_columns(nw.when(known).then(inside).alias(REFERRED))
+    if REASON in made:
+        yes = nw.col(REFERRED) == nw.lit(1).cast(nw.Boolean)
+        ordered = ordered.with_columns(nw.when(yes).then(nw.col(REASON)).alias(REASON))
+    return ordered.select(*made).to_native()
 
 
 def _reason() -> nw.Expr:

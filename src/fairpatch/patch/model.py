@@ -90,6 +90,8 @@ class Patch(Part):
     decision: Decision = Decision()
     """What f decides, for which the patch was learned."""
     direction: Direction = "both"
+    action: Literal["decide", "refer"] = "decide"
+    """Whether it changes decisions itself, or refers people to a person who does."""
     reason_codes: dict[str, str] = Field(default_factory=dict)
     """By the name of a line: what stands for it where reasons are given."""
     provenance: Provenance = Provenance()
@@ -131,6 +133,15 @@ class Patch(Part):
                     raise ValueError(f"points of a scorecard are whole numbers; got {weight:g}")
         if self.offset:
             raise ValueError("what everybody has belongs in the points needed: offset must be 0")
+        return self
+
+    @model_validator(mode="after")
+    def _who_is_referred_may_gain(self) -> Self:
+        if self.action == "refer" and (self.direction != "promote_only" or self.card is None):
+            raise ValueError(
+                "a patch that refers people is a scorecard, and a second look takes nothing away: "
+                "its direction must be 'promote_only'"
+            )
         return self
 
     @model_validator(mode="after")

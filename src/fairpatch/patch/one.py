@@ -38,6 +38,8 @@ class Decided:
     points: float
     reason: str | None = None
     """Where the decision changes: the lines of the card that pushed towards it."""
+    referred: bool = False
+    """Whether a person should look at it, where the patch refers people."""
 
 
 class OnePerson:
@@ -83,6 +85,8 @@ class OnePerson:
         changed = changes(approved, not approved and p != t, r, patch.direction)
         bounded = r if patch.card is None else min(1.0, max(-1.0, r))
         reason = self._reason(row, approved=approved) if changed else None
+        if patch.action == "refer":
+            return Decided(above, False, bounded, points, reason, referred=changed)
         return Decided(above != changed, changed, bounded, points, reason)
 
     def _named(self, values: Sequence[Any]) -> Row:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from textwrap import wrap
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from fairpatch._table import Table
 from fairpatch.decision import Decision
@@ -28,6 +28,7 @@ class Readable(Protocol):
     offset: float
     strength: float
     direction: Direction
+    action: Literal["decide", "refer"]
     decision: Decision
     reason_codes: dict[str, str]
 
@@ -157,7 +158,8 @@ def sentences(patch: Readable) -> list[str]:
     yes, no = patch.decision.sides
     texts = [f"No {no} person becomes {yes}.", f"No {yes} person becomes {no}."]
     if may_promote(patch.direction):
-        texts[0] = f"{_a(no)} person is {yes} at {_points(patch.card.approve_at)} or more."
+        becomes = f"is {yes}" if patch.action == "decide" else "is referred for a second look"
+        texts[0] = f"{_a(no)} person {becomes} at {_points(patch.card.approve_at)} or more."
     if may_demote(patch.direction):
         texts[1] = f"{_a(yes)} person is {no} at {_points(patch.card.deny_at)} or fewer."
     if patch.card.locked:

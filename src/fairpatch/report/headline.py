@@ -47,10 +47,13 @@ def headline(
     swap: Sequence[SwapSection],
     words: Words,
     flags: Sequence[Flag],
+    refers: bool,
 ) -> Headline:
     """Sentences made of the figures below them."""
     return Headline(
-        changes=_changes(effect, groups, swap, words),
+        changes=_changes(effect, groups, swap, words)
+        if not refers
+        else _referrals(effect, certificate, swap, words),
         gains=" ".join(
             [
                 *_gains(effect, words),
@@ -109,6 +112,23 @@ def _changes(
         moved = share_moved(places.before.value, places.after.value)
         sentences.append(f"The share {words.approved} {moved}.")
     return " ".join(text[:1].upper() + text[1:] for text in sentences)
+
+
+def _referrals(
+    effect: Effect, certificate: CertificateSection | None, swap: Sequence[SwapSection],
+    words: Words,
+) -> str:  # fmt: skip
+    """Who gets a second look, and what must come of it."""
+    up = effect.change.promoted
+    of = _sum(up, {s.what: s.people for s in swap}["left denied"])
+    text = (
+        f"{count_text(up)} of {count_text(of)} people who were {words.denied} are referred to a "
+        f"person for a second look; no decision changes before. On this page, figures after the "
+        f"change are those if all of them were {words.approved}."
+    )
+    text = text[:1].upper() + text[1:]
+    look = None if certificate is None else certificate.second_look
+    return text if look is None else f"{text} {look.split('. ', 1)[-1]}"
 
 
 def _sum(one: Count, other: Count) -> Count:

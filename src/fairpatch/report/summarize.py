@@ -99,7 +99,9 @@ def summarize(
     same = of_fit is not None and of_fit.counts == table.counts
     return Summary(
         protected=not subject.show_small,
-        headline=headline(effect, certificate, groups, swap, words, flags),
+        headline=headline(
+            effect, certificate, groups, swap, words, flags, refers=patch.action == "refer"
+        ),
         flags=flags,
         identity=identity_section(patch, about, people, certified_on, same),
         people=people,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from fairpatch._table import Table
-from fairpatch.choose.certificate import Certificate, notes
+from fairpatch.choose.certificate import Certificate, notes, second_look
 from fairpatch.choose.target import Target
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import move
@@ -112,6 +112,8 @@ class CertificateSection(Shown):
     """Of each verdict."""
     warning: str | None
     """What looks odd about the people."""
+    second_look: str | None = None
+    """What must come of the referrals, where people are referred."""
     results: list[Certified]
     """One a requirement and feature."""
 
@@ -259,7 +261,7 @@ def certificate_text(certificate: CertificateSection | None) -> str:
         f"Certificate at {certificate.confidence:.0%}: {certificate.verdict}",
         ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
         rows,
-        notes(certificate.warning, rounded=rounded),
+        notes(certificate.warning, rounded=rounded, second_look=certificate.second_look),
     ).text()
 
 
@@ -284,6 +286,7 @@ def certificate_section(
         verdict=certificate.verdict,
         confidence=certificate.target.confidence,
         warning=certificate.warning,
+        second_look=second_look(certificate.target, certificate.least_approved),
         results=[
             Certified(
                 requirement=str(v.requirement),
