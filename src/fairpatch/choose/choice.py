@@ -49,6 +49,10 @@ class Choice:
     accuracy: float
     displacement: float
     """Mean distance of the patched from the base model's probability."""
+    loss: tuple[float, float]
+    """What wrong decisions cost, for each person, before and after; their share, without costs."""
+    spent: float
+    """What changes cost, for each person; their share, without costs."""
     approvals: tuple[float, float]
     """Share of people approved, by the base model and by the patched one."""
     metrics: dict[str, dict[str, float]]
@@ -72,6 +76,8 @@ class Choice:
     """The rows that this was measured on: those of the certificate, where there are any."""
     left_out: dict[str, str] = field(default_factory=dict)
     """By column: why no candidate reads it."""
+    priced: bool = False
+    """Whether wrong decisions cost different sums."""
 
     def __str__(self) -> str:
         reached = _some(
@@ -90,6 +96,9 @@ class Choice:
             )
         text += f". The share approved {share_moved(*self.approvals)}"
         text += f". Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
+        if self.priced:
+            now, then = self.loss
+            text += f" Wrong decisions cost {then:.4g} a person, {now:.4g} before."
         if self.promoted_outcome is not None and self.denied_outcome is not None:
             text += (
                 f" Of the promoted {self.promoted_outcome:.0%} have {self.outcome}, of those still "
@@ -162,7 +171,9 @@ def _preferred(able: list[Choice], frontier: Frontier, target: Target) -> Choice
     costs = np.array([_preference(c, target)[0] for c in seen])
     people = next(iter(frontier.dials[0].values())).people
     # a decision that differs costs up to two: a change and an error
-    error = 2 * float(np.sqrt(max(seen[int(costs.argmin())].change_rate, 1 / people) / people))
+    error = frontier.unit * float(
+        np.sqrt(max(seen[int(costs.argmin())].change_rate, 1 / people) / people)
+    )
     near = {
         c.model: cost
         for c, cost in zip(able, costs.tolist(), strict=True)
@@ -227,15 +238,15 @@ def _within(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -
 def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
     """What is least for the preferred choice."""
     if target.prefer is None:
-        figures = (choice.change_rate, choice.accuracy, choice.churn or 0.0)
+        figures = (choice.spent, choice.loss[1], choice.churn or 0.0)
         return (_cost(target, *figures), choice.change_rate)
-    values = {"changes": choice.change_rate, "accuracy": -choice.accuracy}
+    values = {"changes": choice.spent, "accuracy": choice.loss[1]}
     return tuple(values[name] for name in target.prefer)
 
 
-def _cost(target: Target, changes: Any, accuracy: Any, churn: Any) -> Any:
-    """In wrong decisions: those there are, changes and churn at their prices."""
-    return target.price_per_change * changes - accuracy + target.price_per_churn * churn
+def _cost(target: Target, spent: Any, loss: Any, churn: Any) -> Any:
+    """In wrong decisions, or what they cost: those there are, changes and churn at their prices."""
+    return target.price_per_change * spent + loss + target.price_per_churn * churn
 
 
 def fewest(
@@ -323,9 +334,9 @@ def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> 
     if not len(met):
         return None
     if target.prefer is None:
-        cost = _cost(target, dial.change_rate, dial.accuracy, dial.churn)
+        cost = _cost(target, dial.mean_spent, dial.mean_loss, dial.churn)
         return int(met[cost[met].argmin()])
-    return int(met[0] if target.prefer[0] == "changes" else met[dial.accuracy[met].argmax()])
+    return int(met[0] if target.prefer[0] == "changes" else met[dial.loss[met].argmin()])
 
 
 def _with_margin(r: Requirement, values: Floats, dial: Dial, margin: float) -> Floats:
@@ -349,6 +360,9 @@ def _option(
         strength=strength,
         change_rate=float(first.change_rate[k]),
         accuracy=float(first.accuracy[k]),
+        loss=(float(first.mean_loss[0]), float(first.mean_loss[k])),
+        spent=float(first.mean_spent[k]),
+        priced=target.priced_by is not None,
         approvals=(1 - first.denied / first.people, float(first.approvals[k] / first.people)),
         displacement=frontier.displacement(m, strength) if limited else np.nan,
         direction=frontier.candidates.directions[m],

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats, Ints
+from fairpatch.choose.costs import Priced
 from fairpatch.measure.direction import Direction, untouched
 
 Counted = NDArray[Any]
@@ -34,6 +35,7 @@ class Dial:
     promoted, promoted_good : of those whom f denies, who is approved, and of them with y = 1.
     denied, denied_good : whom f denies, and of them with y = 1.
     kept, compared : decisions as they were previous, and of how many people that is known.
+    loss, spent : what wrong decisions and changes cost; as many as there are, without costs.
 
     With weights, each row counts for so many people.
     """
@@ -50,6 +52,8 @@ class Dial:
     denied: float
     denied_good: float
     kept: Counted
+    loss: Counted
+    spent: Counted
     compared: float = 0.0
 
     def at(self, strength: Any) -> Any:
@@ -77,6 +81,16 @@ class Dial:
         return self.correct / self.people
 
     @property
+    def mean_loss(self) -> Floats:
+        """What wrong decisions cost, for each person."""
+        return np.asarray(self.loss / self.people)
+
+    @property
+    def mean_spent(self) -> Floats:
+        """What changes cost, for each person."""
+        return np.asarray(self.spent / self.people)
+
+    @property
     def churn(self) -> Floats:
         """Share of decisions that are not as yesterday; 0 where yesterday is not known."""
         return (self.compared - self.kept) / max(self.compared, 1.0)
@@ -93,7 +107,8 @@ class Dial:
 
 
 BY_STRETCH = (
-    "start", "strength", "positive", "changed", "correct", "promoted", "promoted_good", "kept"
+    "start", "strength", "positive", "changed", "correct", "promoted", "promoted_good", "kept",
+    "loss", "spent",
 )  # fmt: skip
 
 
@@ -108,6 +123,7 @@ def trace(
     weight: Floats | None = None,
     previous: Ints | None = None,
     strengths: Floats | None = None,
+    priced: Priced | None = None,
 ) -> Dial:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
 
@@ -142,21 +158,34 @@ def trace(
         gained = np.where(same, -1, 1) * known
         return np.asarray((n * same * known).sum() + (moved * gained).sum((1, 2, 3, 4)))
 
+    def summed(each: Floats) -> Counted:
+        """What those who change have of something, along the dial."""
+        own = each[may] if weight is None else each[may] * weight[may]
+        return np.bincount(place, own, n_steps)[:n_steps].cumsum()
+
     as_y = np.eye(2, dtype=bool)[:, :, None]
     before = np.arange(shape[-1]) - 1
     as_previous = np.arange(2)[:, None] == before
+    changed, correct = moved.sum((1, 2, 3, 4)), equal(as_y, np.ones(1, bool))
+    loss, spent = n.sum() - correct, changed
+    if priced is not None:
+        now, then = priced.losses(approved), priced.losses(~approved)
+        w = np.ones(len(y)) if weight is None else weight
+        loss, spent = float(w @ now) + summed(then - now), summed(priced.change)
     return Dial(
         start=start,
         strength=strength,
         positive=n[1:, :, 1].sum(-1) + (moved[:, 1:, :, 0] - moved[:, 1:, :, 1]).sum(-1),
         size=n[1:].sum((2, 3)),
-        changed=moved.sum((1, 2, 3, 4)),
+        changed=changed,
         people=float(n.sum()),
-        correct=equal(as_y, np.ones(1, bool)),
+        correct=correct,
         promoted=moved[:, :, :, 0].sum((1, 2, 3)),
         promoted_good=moved[:, :, 1, 0].sum((1, 2)),
         denied=float(n[:, :, 0].sum()),
         denied_good=float(n[:, 1, 0].sum()),
         kept=equal(as_previous, before >= 0),
+        loss=np.asarray(loss),
+        spent=np.asarray(spent),
         compared=float(n[..., 1:].sum()),
     )

@@ -129,8 +129,9 @@ def train_frontier(task: Task, learner: Learner) -> tuple[Frontier, Encoder, Lea
         task = replace(task, encoder=task.encoder.only(strongest[:most]))
         learned = learner.learn(task)
     frontier = Frontier.trace(
-        learned, task.encoder, task.target.metrics, comparisons=task.target.comparisons
-    )
+        learned, task.encoder, task.target.metrics, comparisons=task.target.comparisons,
+        costs=task.target.priced_by,
+    )  # fmt: skip
     return frontier, task.encoder, learned
 
 

@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._table import Table
+from fairpatch.choose.costs import Costs, Priced
 from fairpatch.choose.dial import Dial, trace
 from fairpatch.choose.dial_pairs import in_layers
 from fairpatch.choose.frontier_display import FrontierDisplay
@@ -42,6 +43,8 @@ class Record:
     direction: Direction
     accuracy: float
     change_rate: float
+    loss: float
+    """What wrong decisions cost, for each person: 1 - accuracy, without costs."""
     size: int
     """Its concepts or lines."""
     promoted_outcome: float | None
@@ -78,6 +81,8 @@ class Frontier:
     crossed: "Frontier | None" = None
     """The same candidates by scores that have not seen the person, where the dials are of those
     that have: it says which candidate is best, and nothing of it is shown."""
+    unit: float = 2.0
+    """What a decision that differs costs at most: a change and an error."""
 
     @classmethod
     def trace(
@@ -87,6 +92,7 @@ class Frontier:
         asked: tuple[Metric, ...] = (P_RULE,),
         q: dict[str, Floats] | None = None,
         comparisons: Comparisons | None = None,
+        costs: Costs | None = None,
     ) -> "Frontier":
         """Follow every candidate, as it will be used, through all strengths."""
         rows, pool = learned.rows, learned.pool
@@ -95,14 +101,16 @@ class Frontier:
             strata=strata_of(comparisons, rows.X),
         )  # fmt: skip
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
+        priced = None if costs is None else costs.read(rows.X, rows.y)
         if q is None and comparisons is not None:
             q = {}  # the blind bound compares everybody
         elif q is None:
             q = group_probabilities(rows, encoder, learned.learned_from)
 
         def traced(ratios: Floats, crossed: "Frontier | None" = None) -> "Frontier":
-            dials = dials_of(ratios, pool.directions, rows, pool, comparisons)
-            return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed)
+            dials = dials_of(ratios, pool.directions, rows, pool, comparisons, priced)
+            unit = 2.0 if priced is None else priced.unit
+            return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed, unit)
 
         if learned.final is None:
             return traced(learned.ratios)
@@ -153,6 +161,7 @@ class Frontier:
                         direction=self.candidates.directions[m],
                         accuracy=float(first.accuracy[k]),
                         change_rate=float(first.change_rate[k]),
+                        loss=float(first.mean_loss[k]),
                         size=self.candidates.size(m),
                         promoted_outcome=None if too_few(up) or not up else float(promoted[k]),
                         denied_outcome=None if too_few(first.denied - up) else _known(left[k]),
@@ -232,7 +241,7 @@ class Frontier:
             [
                 [
                     *(r.worst(m) if m.at_least else -r.worst(m) for m in self.asked),
-                    r.accuracy,
+                    -r.loss,
                     -r.change_rate,
                 ]
                 for r in self.records()
@@ -249,7 +258,7 @@ class Frontier:
 
 def dials_of(
     ratios: Iterable[Floats], directions: Iterable[Direction], rows: Rows, candidates: Pool,
-    comparisons: Comparisons | None = None,
+    comparisons: Comparisons | None = None, priced: Priced | None = None,
 ) -> list[dict[str, Dial]]:  # fmt: skip
     """The dial of every ratio for every feature, where the candidates' dials may stand.
 
@@ -271,7 +280,7 @@ def dials_of(
         ) -> Dial:
             return trace(
                 r, rows.f, rows.y, codes, direction=d, most=candidates.strongest, weight=weight,
-                previous=rows.previous, strengths=candidates.strengths,
+                previous=rows.previous, strengths=candidates.strengths, priced=priced,
             )  # fmt: skip
 
         by_name: dict[str, Dial] = {}

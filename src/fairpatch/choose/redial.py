@@ -24,8 +24,9 @@ def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patc
     pool, ratios = Patches.of([patch], rows, target.places)
     encoder = Encoder.fit(rows.X, strict=False)
     frontier = Frontier.trace(
-        Learned(pool, rows, ratios), encoder, target.metrics, comparisons=target.comparisons
-    )
+        Learned(pool, rows, ratios), encoder, target.metrics, comparisons=target.comparisons,
+        costs=target.priced_by,
+    )  # fmt: skip
     rungs = certify_ladder(choose(frontier, target), pool, target, fresh)
     certificate = rungs.certificate
     redialled = pool.patch(0, rungs.choice.strength)

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
+from fairpatch.choose.costs import Costs
 from fairpatch.measure.comparisons import Comparisons, How
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import DIRECTIONS, Direction
@@ -111,6 +112,9 @@ class Target:
         Among patches that meet the target: how many wrong decisions one changed decision is worth.
         1 weighs them alike; 0 asks for the most accurate patch, a large number for the fewest
         changes.
+    costs : dict, optional
+        What decisions cost, in place of plain accuracy: ``{"wrong_approval": 5, "wrong_refusal":
+        1, "change": 1}``, each a number or a column of the table. Prices are then in that unit.
     max_churn : float, optional
         In a refit, the share of decisions that may differ from those of the previous model.
     price_per_churn : float
@@ -154,6 +158,7 @@ class Target:
     confidence: float = 0.95
     prefer: tuple[Preference, ...] | None = None
     price_per_change: float = 1.0
+    costs: dict[str, float | str] | None = field(default=None, hash=False)
     max_churn: float | None = None
     price_per_churn: float = 1.0
     safety_margin: float = 0.0
@@ -189,6 +194,7 @@ class Target:
         for name in ("reads", "only_between"):
             values[name] = None if values[name] is None else tuple(values[name])
         values["locked"] = dict(values["locked"]) if values["locked"] else None
+        values["costs"] = dict(values["costs"]) if values["costs"] is not None else None
         if values["prefer"] is not None and values["price_per_change"] != 1.0:
             raise ValueError(
                 "give prefer or price_per_change, not both: prefer is an order, no price"
@@ -234,6 +240,11 @@ class Target:
         if self.comparisons is not None:
             return self.comparisons.compare(counts)
         return {feature: counts.by(feature) for feature in counts.features}
+
+    @property
+    def priced_by(self) -> Costs | None:
+        """What decisions cost, where that was said."""
+        return None if self.costs is None else Costs.of(self.costs)
 
     @property
     def places(self) -> Places | None:
@@ -290,6 +301,8 @@ class Target:
             text += f", {self.comparisons}"
         if self.action == "refer":
             text += ", by a second look"
+        if self.priced_by is not None:
+            text += f", {self.priced_by}"
         if self.locked:
             text += f", locked where {' or '.join(map(str, self.locks))}"
         return (
@@ -333,6 +346,8 @@ def _check_options(values: dict[str, Any]) -> None:
         _check_between(values["only_between"])
     if values["locked"]:
         locks_of(values["locked"])
+    if values["costs"] is not None:
+        Costs.of(values["costs"])
     Comparisons.of(values["within"], values["strata"], values["reference"])
     if values["within"] is None and values["strata"] != "each":
         raise ValueError("strata says how groups are compared within some columns: give within")

@@ -85,8 +85,9 @@ def _chosen(task: Task, learner: Learner, like: Frontier) -> Choice | None:
     """What would be preferred; None where nothing meets the target."""
     learned = learner.learn(replace(task, cross_fit=False, previous=None))
     frontier = Frontier.trace(
-        learned, task.encoder, task.target.metrics, q=like.q, comparisons=task.target.comparisons
-    )
+        learned, task.encoder, task.target.metrics, q=like.q,
+        comparisons=task.target.comparisons, costs=task.target.priced_by,
+    )  # fmt: skip
     try:
         return choose(frontier, task.target)[-1]
     except TargetNotReachedError:

@@ -99,6 +99,17 @@ class Subject:
         return self.target.compare(self._in_strata)
 
     @property
+    def cost(self) -> tuple[float, float] | None:
+        """What wrong decisions cost, for each person, before and after; None without costs."""
+        rows = self.rows.labelled
+        if self.target is None or self.target.priced_by is None or not len(rows):
+            return None
+        priced = self.target.priced_by.read(rows.X, rows.y)
+        after = self.patch.decide(rows.X, rows.f)
+        weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, float)
+        return priced.mean(rows.f > 0, weight), priced.mean(after, weight)
+
+    @property
     def _in_strata(self) -> Counts:
         return count_rows(self.rows, self.patch, self.bounded.comparisons)
 

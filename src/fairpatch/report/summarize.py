@@ -60,7 +60,7 @@ def summarize(
     sample, beside, there = subject.sample, subject.beside, subject.sample_table
     tell("reviewing", 0.2)
     effect = effect_section(
-        table, subject.target, subject.bounded, *subject.fewest, subject.compared
+        table, subject.target, subject.bounded, *subject.fewest, subject.compared, subject.cost
     )
     fitted = subject.fitted
     of_fit = renamed_certificate(fitted.certificate if fitted else None, about.group_names)

@@ -80,6 +80,8 @@ class Effect(Shown):
     """What these bounds are for."""
     accuracy: Pair
     """Share of decisions that equal the outcome."""
+    cost: Pair | None = None
+    """What wrong decisions cost, for each person, where that was said."""
     requirements: list[Met]
     """Every comparison that was asked for, and the P-Rule, by feature."""
 
@@ -142,6 +144,7 @@ def effect_section(
     known: int | None,
     blind: float | None,
     compared: Mapping[str, Counts],
+    cost: tuple[float, float] | None = None,
 ) -> Effect:
     """What changes; ``known`` changes and a ``blind`` share are the fewest for ``bounded``.
 
@@ -165,6 +168,12 @@ def effect_section(
         accuracy=Pair(
             before=figure(table.rate(correct_rate("f"))),
             after=figure(table.rate(correct_rate("g"))),
+        ),
+        cost=None
+        if cost is None
+        else Pair(
+            before=figure(Estimate(float(f"{cost[0]:.3g}"))),
+            after=figure(Estimate(float(f"{cost[1]:.3g}"))),
         ),
         requirements=[*_in_strata(compared, target), *_requirements(table, target)],
     )
