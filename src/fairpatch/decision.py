@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from fairpatch._hints import did_you_mean
+from fairpatch.probable import check_probable
 from fairpatch.sensitive import check_edges
 
 Label = StrictBool | StrictInt | StrictFloat | StrictStr
@@ -49,6 +50,10 @@ class Decision(BaseModel):
     bands : mapping, optional
         Sensitive features that are numbers, by where one band ends and the next begins:
         ``{"age": [25, 40, 60]}``.
+    probable : mapping, optional
+        A sensitive feature that is known by probabilities, or for some people only: its groups,
+        each with its column, ``{"race": {"White": "p_white", "Black": "p_black"}}``. The columns
+        are as sensitive as the groups, and no patch reads them.
     approved, denied : str, optional
         What people call the favourable decision, and the other one.
     positive_words, negative_words : str, optional
@@ -70,6 +75,7 @@ class Decision(BaseModel):
     weight: str | None = None
     key: str | None = None
     bands: dict[str, tuple[float, ...]] = {}
+    probable: dict[str, dict[str, str]] = {}
     approved: str | None = None
     denied: str | None = None
     positive_words: str | None = None
@@ -89,6 +95,11 @@ class Decision(BaseModel):
         if not isinstance(value, dict):
             raise ValueError(f"bands must name features, as {{'age': [25, 40, 60]}}; got {value!r}")
         return {name: check_edges(name, edges) for name, edges in value.items()}
+
+    @field_validator("probable", mode="before")
+    @classmethod
+    def _of_two_groups(cls, value: Any) -> Any:
+        return check_probable(value)
 
     def replace(self, **changes: Any) -> "Decision":
         """The same with some things changed, and checked."""

@@ -226,6 +226,8 @@ class FairPatch(PatchEstimator):
         check.same_people(X=X, seen_by_base=seen)
         weight = self._weight(given, sample_weight)
         rows = Rows.of(given.X, given.y, given.sensitive, None, weight)
+        if given.drawn is not None:
+            rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
         hidden = given.hidden
         if previous is not None:
             rows = replace(rows, previous=previous.decisions(given.X))

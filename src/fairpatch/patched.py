@@ -11,6 +11,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel, scores_of
 from fairpatch.choose.certificate import Certificate, certify
+from fairpatch.choose.fit import assumption_of
 from fairpatch.choose.redial import redial
 from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
@@ -143,7 +144,10 @@ class PatchedModel:
         check.same_people(X=given.X, y=given.y)
         labels = self._labels_with_gaps(given.y) if gaps else self.labels_of(given.y)
         columns = (given.X, labels, given.sensitive, None, given.weight)
-        return Rows.of(*columns).scored(self.base)
+        rows = Rows.of(*columns).scored(self.base)
+        if given.drawn is None:
+            return rows
+        return replace(rows, chances=given.drawn.chances, told=given.drawn.known)
 
     @property
     def score_columns(self) -> tuple[str, ...]:
@@ -241,14 +245,16 @@ class PatchedModel:
             counts = self.count(
                 X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
-            return certify(counts, target)
+            judged = certify(counts, target)
+            return replace(judged, assumption=assumption_of(None, self.patch.decision, self.patch))
         rows = self.rows(X, y, sensitive_features, gaps=not target.given_y)
         self.check(rows, if_unlike)
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
         certificate = certify(count_rows(rows, self.patch, target.comparisons), target)
-        return replace(certificate, warning=looks_known(rows.labelled))
+        assumed = assumption_of(rows, self.patch.decision, self.patch)
+        return replace(certificate, warning=looks_known(rows.labelled), assumption=assumed)
 
     def redial(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seed: int = 0

@@ -1,13 +1,14 @@
 """What each column of a table is for: read by the patch, by f only, sensitive, label, and so on."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
 
 from fairpatch._hints import did_you_mean
 from fairpatch.decision import Decision
+from fairpatch.probable import Drawn, columns_of, draw
 from fairpatch.sensitive import banded
 
 Role = Literal["patch", "model", "score", "sensitive", "label", "weight", "key", "ignored"]
@@ -92,6 +93,8 @@ class Given:
     """Columns of X that the patch must not read."""
     named: bool = False
     """Whether labels, S or weights were names of X's columns."""
+    drawn: Drawn | None = None
+    """Groups that were drawn by probabilities, and the chances behind them."""
 
 
 def take_apart(
@@ -110,6 +113,10 @@ def take_apart(
                     f"{name} names column {column!r}, so X must be a frame; got {type(X).__name__}"
                 )
         return Given(X, y, banded(sensitive, decision.bands))
+    drawn = draw(frame, decision.probable, decision.key)
+    if drawn is not None:
+        given = take_apart(*_with_drawn(frame, drawn, y, sensitive, decision), read_by_f)
+        return replace(given, drawn=drawn)
     names = list(frame.columns)
     label = y if isinstance(y, str) else None
     features = names_in(sensitive, names, len(frame))
@@ -130,6 +137,27 @@ def take_apart(
         tuple(roles.hidden),
         True,
     )
+
+
+def _with_drawn(
+    frame: Any, drawn: Drawn, y: Any, sensitive: Any, decision: Decision
+) -> tuple[Any, Any, Any, Decision]:
+    """The frame without its probabilities, the drawn groups among its sensitive features."""
+    rest = frame.drop([c for c in columns_of(decision.probable) if c in frame.columns])
+    names = [sensitive] if isinstance(sensitive, str) else sensitive
+    known = [*rest.columns, drawn.feature]
+    if sensitive is None or not names_in(names, known, len(frame)):
+        raise ValueError(
+            f"{drawn.feature!r} is known by probabilities, so sensitive_features must be names: "
+            f"sensitive_features=[{drawn.feature!r}]; got {type(sensitive).__name__}"
+        )
+    if drawn.feature not in names:
+        return rest.to_native(), y, sensitive, decision.replace(probable={})
+    series = nw.new_series(
+        drawn.feature, drawn.values.tolist(), nw.String, backend=nw.get_native_namespace(frame)
+    )
+    named = rest.with_columns(series).to_native()
+    return named, y, sensitive, decision.replace(probable={})
 
 
 def names_in(given: Any, columns: Sequence[str], rows: int) -> list[str] | None:

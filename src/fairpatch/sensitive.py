@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._hints import did_you_mean
+from fairpatch.probable import drawn_table
 
 Bands = Mapping[str, Sequence[float]]
 LARGEST = float(np.finfo(np.float64).max)
@@ -100,6 +101,12 @@ def banded_table(table: Any, bands: Bands, features: Sequence[str]) -> Any:
     return frame.with_columns(
         **{name: band_expr(nw.col(name), edges) for name, edges in bands.items()}
     ).to_native()
+
+
+def sensitive_table(table: Any, decision: Any, features: Sequence[str]) -> Any:
+    """A table in an engine with its sensitive features: groups drawn, and numbers as bands."""
+    table = drawn_table(table, decision.probable, decision.key)
+    return banded_table(table, decision.bands, features)
 
 
 def band_expr(column: nw.Expr, edges: Sequence[float]) -> nw.Expr:

@@ -67,6 +67,8 @@ class Certificate:
     least_approved: float | None = None
     """Of a patch that refers people: the share of them that must be approved, in every group alike,
     for the target to be certified; None where not even all of them are enough."""
+    assumption: str | None = None
+    """What it rests on, where groups are known by probabilities alone."""
     counts: Counts | None = field(default=None, repr=False, compare=False)
     """The table that it was judged on; what is shown of it is protected."""
 
@@ -112,6 +114,7 @@ class Certificate:
                 self.warning,
                 rounded=any(e.within for e, _ in self.shown),
                 second_look=second_look(self.target, self.least_approved),
+                assumption=self.assumption,
             ),
         )
 
@@ -130,10 +133,13 @@ def second_look(target: Target, least: float | None) -> str | None:
     )
 
 
-def notes(warning: str | None, *, rounded: bool, second_look: str | None = None) -> list[str]:
+def notes(
+    warning: str | None, *, rounded: bool, second_look: str | None = None,
+    assumption: str | None = None,
+) -> list[str]:  # fmt: skip
     """What is said below a certificate's table, here and on the page."""
     notes = [ROUNDED] if rounded else []
-    notes += [second_look] if second_look else []
+    notes += [text for text in (second_look, assumption) if text]
     return notes if warning is None else [*notes, f"Warning: {warning}."]
 
 

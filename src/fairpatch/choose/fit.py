@@ -18,11 +18,13 @@ from fairpatch.choose.suspicion import check_points_right, looks_known
 from fairpatch.choose.target import Target
 from fairpatch.choose.wishes import Wish, wishes
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import Fresh, count_rows
+from fairpatch.data.splits import Fresh, FreshRows, count_rows
+from fairpatch.decision import Decision
 from fairpatch.identity.fingerprint import fingerprint_of
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
+from fairpatch.probable import assumed, without_assumption
 from fairpatch.verdict import Verdict
 
 
@@ -83,7 +85,13 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
     if splits.fresh is not None:
         rungs = certify_ladder(ladder, frontier.candidates, target, splits.fresh)
         known = looks_known(splits.fresh.sample(MOST_ASKED))
-        certificate = replace(rungs.certificate, warning=known)
+        certificate = replace(
+            rungs.certificate, warning=known,
+            assumption=assumption_of(
+                splits.fresh.rows if isinstance(splits.fresh, FreshRows) else None, task.decision,
+                frontier.candidates.patch(rungs.choice.model, rungs.choice.strength),
+            ),
+        )  # fmt: skip
         certificate_of_preferred = rungs.of_preferred
         choice, preferred = (
             _with_expected(c, counts, target, "certification rows")
@@ -111,6 +119,23 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         struck=struck_lines(frontier.candidates, choice, learned.rows, target.comparisons),
         wishes=wishes(replace(task, encoder=encoder), learner, frontier, choice, preferred),
     )
+
+
+def assumption_of(rows: Rows | None, decision: Decision, patch: Patch) -> str | None:
+    """What a certificate rests on, where the groups of some of these people were drawn.
+
+    Of people in an engine, None, no more is said than that.
+    """
+    if not decision.probable:
+        return None
+    (feature,) = decision.probable
+    if rows is None:
+        return assumed(feature)
+    if rows.chances is None or rows.told is None:
+        return None
+    approved = patch.decide(rows.X, rows.f)
+    found = without_assumption(feature, rows.chances, rows.told, approved, rows.sample_weight)
+    return None if found is None else str(found)
 
 
 def _check_locked(patch: Patch, target: Target) -> None:

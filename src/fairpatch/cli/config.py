@@ -22,6 +22,7 @@ from fairpatch.choose.target import OPTIONS, Target
 from fairpatch.cli.say import note, refuse
 from fairpatch.decision import Decision
 from fairpatch.life.plan import Need
+from fairpatch.probable import columns_of
 from fairpatch.report.identity import About
 
 OF_THE_DECISION = ("positive", "favourable", "threshold", "weight", "key")
@@ -135,7 +136,9 @@ class Config(BaseModel):
     def named(self) -> list[str]:
         """Every column that is spoken of."""
         some = (self.score, self.seen_by_base, self.decision.weight, self.decision.key)
-        lists = (*self.sensitive, *self.exclude, *self.categories, *self.ignore)
+        probable = self.decision.probable  # such a feature need not be a column itself
+        told = [name for name in self.sensitive if name not in probable]
+        lists = (*told, *columns_of(probable), *self.exclude, *self.categories, *self.ignore)
         return list(dict.fromkeys([self.label, *lists, *(name for name in some if name)]))
 
 

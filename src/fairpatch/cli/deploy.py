@@ -35,6 +35,9 @@ def run(
     key = key or loaded.decision.key
     place = Destination(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
     audited = asked_of(patch) if patch.is_dir() else None
+    if audited is not None and loaded.decision.probable:
+        say("groups are drawn by probabilities: audit and monitoring are fairpatch's own, no query")
+        audited = None
     files = pack(loaded, score_of(patch, score), cast("Kind", to), place, audited)
     with whole_folder(out) as unfinished:
         for file, text in {**files, "patch.json": patch_path(patch).read_text("utf-8")}.items():

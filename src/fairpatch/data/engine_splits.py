@@ -24,6 +24,7 @@ from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
+from fairpatch.keys import PRIME, place
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
@@ -33,9 +34,9 @@ from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
 from fairpatch.patch.expressions import confidence_expr, favour_expr, needed_points_expr
 from fairpatch.patch.typed import typed
-from fairpatch.sensitive import banded_table
+from fairpatch.probable import columns_of, drawn_table
+from fairpatch.sensitive import banded_table, sensitive_table
 
-PRIME = 2**31 - 1
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
 CONFIDENCE = "fairpatch_confidence"
 THINNED = 1
@@ -47,14 +48,6 @@ BOTH = -1
 FEW = 1_000
 """A group with a label has at least so many rows in a sample, or all that there are."""
 Stratum = tuple[Any, ...]
-
-
-def place(key: str, seed: int) -> nw.Expr:
-    """A whole number below PRIME: the same on every engine, and unrelated for different seeds."""
-    salt = (seed * 7_919 + 40_692) % PRIME
-    k = (nw.col(key).cast(nw.Int64) % PRIME + PRIME) % PRIME  # some engines keep the sign
-    h = (k * 48_271 + salt) % PRIME
-    return (h * h + 12_345) % PRIME
 
 
 def is_engine_table(X: Any) -> bool:
@@ -96,8 +89,9 @@ class EngineSplits:
             people = nw.from_native(table).lazy().select(nw.len()).collect().item()
             shares = shares_for(int(people))
         base = BaseModel(f, decision=decision)
-        found = cls(table, key, y, tuple(features), base, shares, seed)
-        return replace(found, table=banded_table(table, decision.bands, features))
+        drawn = drawn_table(table, decision.probable, key)
+        found = cls(drawn, key, y, tuple(features), base, shares, seed)
+        return replace(found, table=banded_table(drawn, decision.bands, features))
 
     def __post_init__(self) -> None:
         names = self.frame.collect_schema()
@@ -141,7 +135,14 @@ class EngineSplits:
     @property
     def columns(self) -> list[str]:
         """What a model may read: everything but key, label, weight and sensitive features."""
-        reserved = {self.key, self.y, self.base.decision.weight, *self.features}
+        decision = self.base.decision
+        reserved = {
+            self.key,
+            self.y,
+            decision.weight,
+            *self.features,
+            *columns_of(decision.probable),
+        }
         return [name for name in self.frame.collect_schema().names() if name not in reserved]
 
     @property
@@ -324,7 +325,7 @@ def count_table(
     ``strata`` are columns that say who is compared with whom.
     """
     label, label_of, decision = y, None, base.decision
-    table = banded_table(table, decision.bands, sensitive_features)
+    table = sensitive_table(table, decision, sensitive_features)
     if y is not None and decision.negative is None:
         expression = label_expr(table, y, decision)[1]
         return _count(table, patches, base, expression, sensitive_features, strata=strata)

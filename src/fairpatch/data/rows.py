@@ -37,6 +37,10 @@ class Rows:
     """How many rows of a table in an engine each of a sample stands for."""
     previous: Ints | None = None
     """What the model in force until now decides, 1 for the favourable; -1 where it is not known."""
+    chances: Floats | None = None
+    """Of a feature that is known by probabilities: P(group), (rows, groups)."""
+    told: Bools | None = None
+    """Whose group of that feature is known, and not drawn."""
 
     @classmethod
     def of(

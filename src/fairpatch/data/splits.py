@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, strata_of
 from fairpatch.measure.cells import UNKNOWN
@@ -131,6 +131,8 @@ def in_memory(
         shares, seed
     )
     place[unlabelled] = np.where(known[unlabelled], LEFT_OUT, 2)
+    if rows.told is not None and rows.told.any():
+        place = _told_certify(place, rows.told & ~known, seed)
     first = np.flatnonzero(place == 0)
     if most is not None and len(first) > most:
         first = np.sort(np.random.default_rng(seed).choice(first, most, replace=False))
@@ -150,6 +152,20 @@ def in_memory(
         FreshRows(counted(last)) if len(last) else None,
         len(rows),
     )
+
+
+def _told_certify(place: Ints, told: Bools, seed: int) -> Ints:
+    """Places exchanged, so that people whose group is known certify, and no assumption is needed.
+
+    As many certify as there are places, or as are known; those who were drawn are learned from.
+    """
+    place, random = place.copy(), np.random.default_rng(seed)
+    drawn = np.flatnonzero((place == 2) & ~told)
+    others = random.permutation(np.flatnonzero((place < 2) & told))[: len(drawn)]
+    gone = random.permutation(drawn)
+    place[gone[: len(others)]], place[others] = place[others], 2
+    place[gone[len(others) :]] = random.integers(0, 2, len(gone) - len(others))
+    return place
 
 
 def count_rows(rows: Rows, patch: Patch, comparisons: Comparisons | None = None) -> Counts:

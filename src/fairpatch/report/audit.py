@@ -25,11 +25,12 @@ from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.groups import check_values
 from fairpatch.measure.labels import label_expr, positive_labels
 from fairpatch.measure.metric import METRICS
+from fairpatch.probable import WithoutAssumption, without_assumption
 from fairpatch.report.adverse_impact import AdverseImpact, adverse_impact
 from fairpatch.report.comparison import RATES, GroupComparison, metric_row, notes
 from fairpatch.report.score_means import ScoreMeans
 from fairpatch.roles import take_apart
-from fairpatch.sensitive import banded_table
+from fairpatch.sensitive import sensitive_table
 
 ALIKE = 0.05
 """Where fewer than this get one of the decisions, the threshold is asked about."""
@@ -81,11 +82,11 @@ def audit(
     Audit
     """
     contract = BaseModel(estimator, decision).decision
-    frame, scores = nw.from_native(X, pass_through=True), None
+    frame, scores, probable = nw.from_native(X, pass_through=True), None, None
     if isinstance(frame, nw.LazyFrame):
         counts, decided = _of_table(X, y, sensitive_features, estimator, contract)
         if mean_scores:
-            table = banded_table(X, contract.bands, counts.features)
+            table = sensitive_table(X, contract, counts.features)
             scores = ScoreMeans.of_table(table, estimator, counts.features)
     else:
         given = take_apart(X, y, sensitive_features, contract, _read_by(estimator))
@@ -97,6 +98,12 @@ def audit(
             decided = contract.named(classes)
         base = BaseModel(estimator, decided)
         check_agreement(base, given.X)
+        if given.drawn is not None:
+            about = given.drawn
+            approved = base.decisions(given.X) == bool(decided.favourable)
+            probable = without_assumption(
+                about.feature, about.chances, about.known, approved, weight
+            )
         counts = Counts.from_arrays(
             decision=base.decisions(given.X),
             y=labels,
@@ -109,7 +116,7 @@ def audit(
     for feature in counts.features:
         check_values(feature, [group[0] for group in counts.by(feature).known().groups])
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
-    return Audit(counts, decided, confidence, least, show_small_counts, scores)
+    return Audit(counts, decided, confidence, least, show_small_counts, scores, probable)
 
 
 def _of_table(
@@ -121,7 +128,7 @@ def _of_table(
         classes, label = label_expr(X, y, decision.replace(favourable=1))
         decision = decision.named(classes)
     names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
-    columns = nw.from_native(X).collect_schema().names()
+    columns = [*nw.from_native(X).collect_schema().names(), *decision.probable]
     if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
         raise ValueError(
             "for a table in an engine, sensitive_features must be names of its columns; "
@@ -134,7 +141,7 @@ def _of_table(
                 f"is no {name!r}" + did_you_mean(name, columns)
             )
     counts = Counts.from_frame(
-        banded_table(X, decision.bands, names),
+        sensitive_table(X, decision, names),
         decision=BaseModel(f, decision=decision).decision_expr(),
         y=label,
         sensitive_features=names,
@@ -178,6 +185,8 @@ class Audit:
     min_count: int
     show_small_counts: bool = False
     scores: ScoreMeans | None = None
+    probable: WithoutAssumption | None = None
+    """What probabilities of groups allow to say, where those are all that is known."""
 
     @property
     def favourable(self) -> int:
@@ -336,6 +345,10 @@ class Audit:
             yield UNPROTECTED
         elif not self.protected.whole:
             yield COARSE
+        if self.probable is not None:
+            yield str(self.probable)
+        elif self.decision.probable:
+            yield f"Groups of {', '.join(self.decision.probable)} are drawn by probabilities."
         n = self.counts.along("label")
         if n[:UNKNOWN].any() and n[UNKNOWN]:
             yield "Rows without a label are counted only where no label is needed."

@@ -116,6 +116,8 @@ class CertificateSection(Shown):
     """What looks odd about the people."""
     second_look: str | None = None
     """What must come of the referrals, where people are referred."""
+    assumption: str | None = None
+    """What it rests on, where groups are known by probabilities alone."""
     results: list[Certified]
     """One a requirement and feature."""
 
@@ -270,7 +272,12 @@ def certificate_text(certificate: CertificateSection | None) -> str:
         f"Certificate at {certificate.confidence:.0%}: {certificate.verdict}",
         ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
         rows,
-        notes(certificate.warning, rounded=rounded, second_look=certificate.second_look),
+        notes(
+            certificate.warning,
+            rounded=rounded,
+            second_look=certificate.second_look,
+            assumption=certificate.assumption,
+        ),
     ).text()
 
 
@@ -296,6 +303,7 @@ def certificate_section(
         confidence=certificate.target.confidence,
         warning=certificate.warning,
         second_look=second_look(certificate.target, certificate.least_approved),
+        assumption=certificate.assumption,
         results=[
             Certified(
                 requirement=str(v.requirement),
