@@ -19,6 +19,7 @@ from benchmarks import (
     online,
     places,
     printed,
+    probable,
     refits,
     reproduction,
     scale,
@@ -44,6 +45,7 @@ EXPERIMENTS = {
     "online": online,
     "places": places,
     "printed": printed,
+    "probable": probable,
     "refits": refits,
     "scale": scale,
     "signing": signing,
@@ -102,6 +104,8 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["places"].add_argument("--splits", type=int)
     verbs["places"].add_argument("--problems", nargs="+", choices=list(PROBLEMS))
     verbs["places"].add_argument("--base", choices=["logistic", "boosted"])
+    for name in ("--draws", "--rows"):
+        verbs["probable"].add_argument(name, type=int)
     verbs["refits"].add_argument("--refits", type=int)
     verbs["continuity"].add_argument("--retrainings", type=int)
     verbs["continuity"].add_argument("--base", choices=["logistic", "boosted"])

@@ -125,8 +125,11 @@ class Cards:
     def patch(self, m: int, strength: float = 1.0) -> Patch:
         """Candidate m, with as many points needed as belong to a strength."""
         model = self.models[m]
-        scale = scale_of(needed_at(strength), model.constant, model.direction, model.swaps)
-        concepts, shift = above_zero(self.cards[model.card].concepts(), scale, model.direction)
+        needed, direction = needed_at(strength), model.direction
+        if model.swaps is not None:
+            direction = model.swaps.direction_at(needed)
+        scale = scale_of(needed, model.constant, direction, model.swaps)
+        concepts, shift = above_zero(self.cards[model.card].concepts(), scale, direction)
         read = {name for concept in concepts for name in concept.columns}
         used = [f.column for f in self.cards[model.card].fields if f.column.name in read]
         patch = Patch(
@@ -134,13 +137,13 @@ class Cards:
             concepts=concepts,
             card=CardScale(
                 approve_at=scale["approve_at"] + shift,
-                deny_at=scale["deny_at"] + (shift if model.direction == "both" else -shift),
+                deny_at=scale["deny_at"] + (shift if direction == "both" else -shift),
                 confidence=self.bands[model.direction, model.between],
                 locked=self.locked,
             ),
             strength=1.0 if strength else 0.0,
             decision=self.decision,
-            direction=model.direction,
+            direction=direction,
             provenance=self.provenance,
         )
         return seal(patch, self.about(m))
@@ -235,6 +238,8 @@ def _pool(
     """The scorecards in every direction that is allowed, and their ratios of the judged rows."""
     here, target = np.flatnonzero(judged), task.target
     directions = DIRECTIONS if target.direction == "both" else (target.direction,)
+    if target.places is not None and target.direction == "both":
+        directions = ("both",)  # one way only, a batch of so many places would take it all back
     whole = [card.of(problem.pieces) for card in cards]
     bands = {
         (d, between): bands_of(problem.f_logit, task.decision, d, between)

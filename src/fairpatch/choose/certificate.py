@@ -12,13 +12,13 @@ from fairpatch.choose.target import Requirement, Target
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import reviewed
 from fairpatch.disclose.suppress import PublishedCount
-from fairpatch.floor import ROUNDED, full_tens
+from fairpatch.floor import MIN_PEOPLE, ROUNDED, full_tens
 from fairpatch.measure.certificate_tests import Judgement
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.places import Places
-from fairpatch.measure.rates import changed_rate, demoted_rate, promoted_rate, selection_rate
+from fairpatch.measure.rates import changed_rate
 from fairpatch.verdict import Verdict, worst
 
 
@@ -186,11 +186,10 @@ def _least_approved(counts: Counts, target: Target) -> float | None:
 def _shown(result: Result, table: Protected) -> Estimate:
     """The estimate, where the counts behind it are told; else as much as follows from what is."""
     metric, feature = result.requirement.metric, result.feature
-    if isinstance(metric, Places):
-        rates = (promoted_rate(), demoted_rate()) if metric.kept else (selection_rate("g"),)
-        each = [table.rate(rate) for rate in rates]
-        estimate = each[0] if len(each) == 1 else _difference(*each)
-    elif not isinstance(metric, Metric):
+    if isinstance(metric, Places):  # of everybody, to two digits
+        few = result.people < MIN_PEOPLE**2
+        return Estimate.withhold() if few else result.estimate.rounded()
+    if not isinstance(metric, Metric):
         estimate = table.rate(changed_rate())
     elif feature not in table.counts.features:  # of a stratum, which is told nowhere else
         return result.estimate.rounded()
@@ -201,15 +200,6 @@ def _shown(result: Result, table: Protected) -> Estimate:
         estimate = table.metric(metric, feature)
     whole = estimate.low is not None or (estimate.value is None and not estimate.withheld)
     return result.estimate if whole else estimate
-
-
-def _difference(up: Estimate, down: Estimate) -> Estimate:
-    """As much of a difference of shares as is told of the two."""
-    if up.low is not None and down.low is not None:
-        return up  # both are told as they are
-    if up.ends is None or down.ends is None:
-        return Estimate.withhold()
-    return Estimate.somewhere(up.ends[0] - down.ends[1], up.ends[1] - down.ends[0])
 
 
 def _people(result: Result, table: Protected) -> PublishedCount:

@@ -239,5 +239,9 @@ def at_strength(patch: Patch, strength: float, swaps: Swaps | None = None) -> Pa
     """A patch turned up or down: a scorecard then needs fewer or more points. At 0 it is off."""
     if patch.card is None or not strength:
         return patch.with_strength(strength)
-    scale = scale_of(needed_at(strength), anchor(patch, swaps), patch.direction, swaps)
-    return patch.model_copy(update={"card": patch.card.model_copy(update=scale)})
+    needed, direction = needed_at(strength), patch.direction
+    if swaps is not None:
+        direction = swaps.direction_at(needed)
+    scale = scale_of(needed, anchor(patch, swaps), direction, swaps)
+    card = patch.card.model_copy(update=scale)
+    return patch.model_copy(update={"card": card, "direction": direction})

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairpatch._arrays import Floats, Ints
+from fairpatch.measure.direction import Direction
 
-NOBODY = 1_000_000
+NOBODY = 100_000
 """Points below zero that nobody has: no approval is withdrawn."""
 
 
@@ -45,6 +46,10 @@ class Swaps:
         """The points needed to lose an approval, where so many gain one."""
         k = int(np.searchsorted(-self.gain, -needed))
         return int(self.lose[min(k, len(self.lose) - 1)])
+
+    def direction_at(self, needed: int) -> Direction:
+        """Both ways, or one where nobody loses yet."""
+        return "promote_only" if self.lose_at(needed) >= NOBODY else "both"
 
     def short(self, lacking: Floats) -> Floats:
         """Of people whom f approves: what they lack of losing, as if it were of gaining.

@@ -96,7 +96,8 @@ def monitor(
         thinned = fewer.like(counts).to_dict()["n"]
     rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
     comparison = model.compare(model.features(rows, labels_of, sensitive_features))
-    if decided is not None and model.patch.action == "decide":
+    # where places are limited, or people look again, others decide too
+    if decided is not None and model.patch.action == "decide" and target.places is None:
         comparison += _own_decisions(model, rows, decided, sensitive_features)
     about: dict[str, Any] = {
         "period": period,

@@ -60,7 +60,8 @@ class Estimate:
         if self.value is None or self.low is None or self.high is None:
             return self
         low, high = floor(self.low * 100 + 1e-9) / 100, ceil(self.high * 100 - 1e-9) / 100
-        return Estimate(round(self.value, 2), low, high, between=self.between)
+        value = round(self.value, 2) + 0.0  # no minus zero
+        return Estimate(value, low + 0.0, high + 0.0, between=self.between)
 
     @property
     def defined(self) -> bool:
