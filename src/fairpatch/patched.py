@@ -24,6 +24,7 @@ from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.labels import labels_of, labels_with_gaps
+from fairpatch.measure.recounted import of_weights
 from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
@@ -206,7 +207,7 @@ class PatchedModel:
                 sample_weight=weight,
                 strata=strata_of(comparisons, given.X),
             )
-            return counts if drawn is None else counts.of_weights()
+            return counts if drawn is None else of_weights(counts)
         names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
         base = self.base
         if thinned and base.decision.weight is not None:

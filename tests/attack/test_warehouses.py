@@ -4,7 +4,10 @@
 """
 
 import os
+import runpy
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from attack.test_every_engine import different, problem
@@ -21,6 +24,8 @@ from fairpatch.identity.fingerprint import fingerprint_of
 
 PATCHES = 2 if os.environ.get("FAIRPATCH_ATTACK") else 4
 """Of 50,000 rows each, or of 3,000."""
+LENDERS_MONTH = Path(__file__).parents[2] / "docs" / "examples" / "lenders_month.py"
+KINDS = {"large_string": pa.string(), "float": pa.float64()}
 NO_SERVER = ("bigquery", "snowflake", "trino", "mssql")
 
 
@@ -89,3 +94,27 @@ def test_every_file_on_real_servers(name, servers):
 @pytest.mark.parametrize("name", ["spark", "databricks", "postgres", "clickhouse", "mysql"])
 def test_real_servers(name, how, servers):
     equal(getattr(servers[name], how))
+
+
+@pytest.mark.attack
+def test_a_lenders_month_in_postgres():
+    """The view of the worked example decides as the model does, on a real server."""
+    month = runpy.run_path(str(LENDERS_MONTH))
+    people = month["month"]
+    held = [c.name for c in month["g"].patch_.columns]
+    text = {name: str for name in held if people[name].dtype == "category"}
+    table = pa.Table.from_pandas(
+        people[["id", "score", *held]].astype(text | {"id": "int64"}), preserve_index=False
+    )
+    table = pa.table({n: table[n].cast(KINDS.get(str(table[n].type), table[n].type))
+                      for n in table.column_names})  # fmt: skip
+    postgres = PostgresWarehouse()
+    postgres.load(table)
+    with postgres.connection.cursor() as cursor:
+        cursor.execute("alter table people rename to applicants")
+        cursor.execute(month["files"]["decided.sql"])
+        cursor.execute("select id, fairpatch_decision from decided order by id")
+        there = [row[1] for row in cursor.fetchall()]
+    postgres.stop()
+    here = month["g"].predict(people.sort_values("id")) == 1
+    assert there == here.tolist()

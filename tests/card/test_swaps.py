@@ -63,6 +63,7 @@ def test_places_are_kept_as_nearly_as_points_can():
     n = 5_000
     points, sure, f = random.normal(0, 40, n).round() + 200, np.zeros(n), random.normal(size=n)
     swaps = Swaps.of(points, sure, f, np.arange(300.0, 0, -1), 0.5)
+    assert (swaps.lose != NOBODY).mean() > 0.3
     for needed, lose in zip(swaps.gain[::20], swaps.lose[::20], strict=True):
         up = ((f <= 0) & (points >= needed)).sum()
         down = ((f > 0) & (-points >= lose)).sum()

@@ -1,88 +1,88 @@
-"""What decisions cost, in place of plain accuracy."""
+"""What a choice weighs: prices, safety margins, and the advice where no patch meets the target."""
+
+from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fairpatch import FairPatch, Target
-from fairpatch.choose.costs import Costs
-from fairpatch.choose.dial import trace
+from fairpatch import Target
+from fairpatch.choose.choice import _cost, _with_margin
+from fairpatch.choose.not_reached import _best
+from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 
-def taken_apart(frame):
-    return frame.drop(columns=["id", "y", "group"]), frame["y"], frame[["group"]]
+@given(st.floats(0, 5), st.floats(0, 5))
+def test_changes_and_churn_cost_what_the_target_says(per_change, per_churn):
+    target = Target(p_rule=0.8, price_per_change=per_change, price_per_churn=per_churn)
+    cost = _cost(target, 0.1, 0.3, 0.2)  # changes, wrong decisions, churn
+    assert cost == pytest.approx(0.1 * per_change + 0.3 + 0.2 * per_churn)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_dial_costs_what_its_decisions_do(weighted):
+def steps(positive, size):
+    """One step of counts: decisions of 1 and people, by group and label."""
+    positive, size = np.asarray([positive], float), np.asarray(size, float)
+    return SimpleNamespace(positive=positive, size=size, changed=np.zeros(1), people=size.sum())
+
+
+TWO = steps([[120, 180], [60, 90]], [[400, 300], [250, 200]])
+
+
+@pytest.mark.parametrize("metric", [P_RULE, RATE_DIFFERENCE, TPR_GAP, MISTREATMENT])
+def test_a_margin_makes_a_limit_harder_whichever_side_it_is_on(metric):
+    (requirement,) = Target(**{metric.name: 0.5}).requirements
+    value = metric.along(TWO)
+    moved = _with_margin(requirement, value, TWO, 2.0)
+    error = metric.error_along(TWO)
+    assert error[0] > 0
+    expected = value - 2 * error if metric.at_least else value + 2 * error
+    assert moved == pytest.approx(expected)
+    # nothing becomes easier to meet: what passes with a margin passes without one
+    assert requirement.met(value)[0] or not requirement.met(moved)[0]
+    assert _with_margin(requirement, value, TWO, 0.0) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("metric", [P_RULE, RATE_DIFFERENCE, TPR_GAP])
+def test_the_standard_error_is_that_of_drawing_again(metric):
+    """Against 20,000 draws of both groups, at rates that are far apart."""
     random = np.random.default_rng(0)
-    n = 300
-    f, ratio = random.normal(size=n), random.normal(0.3, 1, n)
-    y, s = random.integers(0, 2, n), random.integers(0, 2, n)
-    weight = random.random(n) if weighted else None
-    X = {"lost": random.random(n) * 9}
-    priced = Costs.of({"wrong_approval": "lost", "wrong_refusal": 2, "change": 3}).read(
-        pd.DataFrame(X), y
+    share = TWO.positive[0] / TWO.size
+    drawn = random.binomial(TWO.size.astype(int), share, (20_000, 2, 2)).astype(float)
+    again = SimpleNamespace(
+        positive=drawn, size=TWO.size, changed=np.zeros(len(drawn)), people=TWO.people
     )
-    dial = trace(ratio, f, y, s, weight=weight, priced=priced)
-    w = np.ones(n) if weight is None else weight
-    for strength in (0.0, 0.5, 1.0, 2.5):
-        after = np.where(1 + strength * (ratio - 1) < 0, f <= 0, f > 0)
-        cost = np.where(after & (y == 0), X["lost"], 0) + np.where(~after & (y == 1), 2.0, 0)
-        k = int(dial.at(strength))
-        assert dial.loss[k] == pytest.approx(w @ cost)
-        assert dial.spent[k] == pytest.approx(3 * (w @ (after != (f > 0))))
+    spread = float(metric.along(again).std())
+    assert float(metric.error_along(TWO)[0]) == pytest.approx(spread, rel=0.03)
 
 
-def test_without_costs_the_loss_is_the_share_of_wrong_decisions(quick_fit):
-    choice = quick_fit[0].choice_
-    assert choice.loss[1] == pytest.approx(1 - choice.accuracy)
-    assert choice.spent == pytest.approx(choice.change_rate)
-    assert "cost" not in str(choice)
+class Frontier:
+    """Two features along one candidate's strengths."""
 
+    def __init__(self, first, second):
+        self.dials = [{"a": self._dial(first), "b": self._dial(second)}]
 
-def test_dear_approvals_are_given_to_fewer_people(two_groups):
-    X, y, s = taken_apart(two_groups)
-    cheap, dear = (
-        FairPatch("score", Target(p_rule=0.75, costs={"wrong_approval": a, "wrong_refusal": r}))
-        .fit(X, y, sensitive_features=s)
-        .choice_
-        for a, r in ((0.1, 5.0), (20.0, 0.1))
-    )
-    assert dear.approvals[1] < cheap.approvals[1]
-    assert "Wrong decisions cost" in str(dear)
+    @staticmethod
+    def _dial(values):
+        return SimpleNamespace(
+            strength=np.arange(len(values)), values=np.array(values),
+            change_rate=np.zeros(len(values)),
+        )  # fmt: skip
 
-
-def test_a_column_of_costs_and_the_review(two_groups):
-    X, y, s = taken_apart(two_groups)
-    X = X.assign(num_1=X["num_1"].abs().fillna(0.0), num_5=X["num_5"].abs().fillna(0.0))
-    target = Target(
-        p_rule=0.75, reads=[c for c in X if c.startswith(("num_0", "cat_0"))],
-        costs={"wrong_approval": "num_1", "wrong_refusal": 100, "change": "num_5"},
-    )  # fmt: skip
-    g = FairPatch("score", target).fit(X, y, sensitive_features=s)
-    review = g.review(X, y, sensitive_features=s, refits=0)
-    cost = review.to_dict()["effect"]["cost"]
-    after = g.predict(X) == 1
-    expected = np.where(after & (y == 0), X["num_1"], 0) + np.where(~after & (y == 1), 100, 0)
-    assert cost["after"]["value"] == pytest.approx(expected.mean(), rel=0.01)
-    assert "cost of wrong decisions" in review.html()
+    def met(self, *_):
+        raise AssertionError("there is nothing else that is asked")
 
 
 @pytest.mark.parametrize(
-    ("costs", "why"),
-    [({}, "costs must say"), ({"wrong_aproval": 1}, "did you mean"),
-     ({"wrong_approval": -1}, "at least 0"), (5, "costs must say")],
-)  # fmt: skip
-def test_costs_that_cannot_be_meant(costs, why):
-    with pytest.raises((TypeError, ValueError), match=f"(?i){why}"):
-        Target(p_rule=0.8, costs=costs)
-
-
-def test_a_column_that_is_no_cost(two_groups):
-    X, y, s = taken_apart(two_groups)
-    for column, why in (("cat_0", "finite numbers"), ("lost", "there is no column")):
-        with pytest.raises(ValueError, match=why):
-            FairPatch("score", Target(p_rule=0.8, costs={"wrong_approval": column})).fit(
-                X, y, sensitive_features=s
-            )
+    ("name", "first", "second", "best"),
+    [
+        ("p_rule", [0.5, 0.9, 0.7], [0.6, 0.4, 0.65], 0.65),
+        ("demographic_parity_difference", [0.3, 0.1, 0.2], [0.2, 0.4, 0.25], 0.25),
+    ],
+)
+def test_advice_is_about_the_feature_that_is_worst(name, first, second, best, monkeypatch):
+    """A patch helps no more than it helps the worst feature at the same strength."""
+    target = Target(**{name: 0.5})
+    (asked,) = target.requirements
+    monkeypatch.setattr(type(asked), "along", lambda _, dial: dial.values)
+    assert _best(Frontier(first, second), target, asked) == best

@@ -19,6 +19,7 @@ from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.places import Places
 from fairpatch.measure.rates import changed_rate
+from fairpatch.measure.recounted import approved_in_part
 from fairpatch.verdict import Verdict, worst
 
 
@@ -171,7 +172,7 @@ def _least_approved(counts: Counts, target: Target) -> float | None:
     """
     least = None
     for percent in range(100, -1, -1):
-        tables = target.compare(counts.approved_in_part(percent / 100)).values()
+        tables = target.compare(approved_in_part(counts, percent / 100)).values()
         judged = [
             r.metric.judge(table, r.limit, target.confidence).verdict
             for r in target.fairness_requirements

@@ -17,6 +17,7 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import changed_rate, selection_rate
+from fairpatch.measure.recounted import in_groups_of
 from fairpatch.measure.sampled import NotKnownError, evenly_known
 from fairpatch.patched import PatchedModel
 from fairpatch.report.identity import patch_hash
@@ -93,7 +94,7 @@ def monitor(
     thinned = None
     if model.patch.decision.weight is not None:
         fewer = model.count(X, y, decided=decided, thinned=True, **about_people)
-        thinned = fewer.like(counts).to_dict()["n"]
+        thinned = in_groups_of(fewer, counts).to_dict()["n"]
     rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
     comparison = model.compare(model.features(rows, labels_of, sensitive_features))
     # where places are limited, or people look again, others decide too

@@ -278,11 +278,6 @@ class Counts:
             tables.append(summed)
         return replace(self, features=features, groups=groups, **_named(tables))
 
-    def like(self, other: Self) -> Self:
-        """The same people in the groups and strata of another table, which has all of them."""
-        placed = self._placed(other.groups, other.strata)
-        return replace(self, groups=other.groups, strata=other.strata, **_named(placed))
-
     def where(self, keep: Sequence[bool] | Bools) -> Self:
         """Only the groups that are marked."""
         keep = np.asarray(keep, bool)
@@ -299,21 +294,6 @@ class Counts:
         """All strata together."""
         tables = [table.sum(1, keepdims=True) for table in self._tables]
         return replace(self, strata_features=(), strata=NO_STRATA, **_named(tables))
-
-    def approved_in_part(self, share: float) -> Self:
-        """The same people, of whom this share of the newly approved is; the others stay denied."""
-        tables = []
-        for table in self._tables:
-            parted = table.astype(np.float64)
-            moved = parted[..., 0, 1] * (1 - share)
-            parted[..., 0, 1] -= moved
-            parted[..., 0, 0] += moved
-            tables.append(parted)
-        return replace(self, **_named(tables))
-
-    def of_weights(self) -> Self:
-        """People as their weights say, where those are 0 and 1: who is drawn, and who is not."""
-        return replace(self, n=np.rint(self.weight).astype(np.int64), weight_sq=self.weight)
 
     def among(self, mask: Bools) -> Self:
         """Only the people in some cells of every group."""
