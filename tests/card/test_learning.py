@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from fairpatch.base import BaseModel
 from fairpatch.card.aim import Cells, Limit, multipliers
-from fairpatch.card.candidates import push_problem
 from fairpatch.card.cells import CellModel, FactoredModel, Teacher
 from fairpatch.card.confidence import bands_of
 from fairpatch.card.crossfit import Aim, columns_for, cross_fitted, folds_of, scores_for
+from fairpatch.card.door import push_problem
 from fairpatch.card.fields import Field, bin_edges, fields_of
 from fairpatch.card.learner import Card
 from fairpatch.card.left_out import left_out

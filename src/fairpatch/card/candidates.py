@@ -7,8 +7,7 @@ of the scorecard itself, which is learned from all rows.
 
 import hashlib
 import platform
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from math import gcd
 from typing import Any
@@ -19,7 +18,7 @@ from fairpatch._arrays import Floats
 from fairpatch._progress import tell
 from fairpatch.card.aim import Limit
 from fairpatch.card.cells import TEACHERS, Teacher
-from fairpatch.card.confidence import STEPS, bands_of, full_confidence
+from fairpatch.card.confidence import STEPS, bands_of
 from fairpatch.card.crossfit import (
     Aim,
     PushProblem,
@@ -28,28 +27,22 @@ from fairpatch.card.crossfit import (
     folds_of,
     scores_for,
 )
-from fairpatch.card.fields import fields_of
-from fairpatch.card.left_out import left_out
+from fairpatch.card.door import remembered
 from fairpatch.card.options import CardOptions
-from fairpatch.card.order import orders_of
 from fairpatch.card.points import Points, above_zero, rounded
-from fairpatch.card.scorecard import Rules, Scores
+from fairpatch.card.scorecard import Scores
 from fairpatch.choose.close_calls import ANY, CLOSE, CLOSER, Between, close_calls
-from fairpatch.choose.learner import Ask, Task
+from fairpatch.choose.learner import Task
 from fairpatch.choose.pool import FARTHEST, HUNDRED, hundred_ratio, needed_at, scale_of
 from fairpatch.choose.swaps import Swaps
 from fairpatch.choose.target import Target
-from fairpatch.data.rows import Rows, strata_of
 from fairpatch.data.splits import Crossed
 from fairpatch.decision import Decision
-from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import CardScale, Patch, Provenance, ScoreBand
-from fairpatch.patch.columns import Columns
-from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.locks import locked_rows, with_locked
+from fairpatch.patch.locks import with_locked
 from fairpatch.patch.model import HALF
 from fairpatch.patch.parts import NEVER, Lock
 from fairpatch.patch.sealed import seal
@@ -182,7 +175,7 @@ class Cards:
 def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
     """Learn scorecards for a target from rows that f has been asked about."""
     rows, target = both.rows, task.target
-    problem, why = _remembered(rows, both.weight, task, options)
+    problem, why = remembered(rows, both.weight, task, options)
     most = most_columns(target)
     folds = folds_of(2 * rows.s.comparable().strata + rows.y, FOLDS, task.seed)
     judged = np.ones(len(rows), bool) if both.known_to_f is None else ~both.known_to_f
@@ -323,70 +316,6 @@ def _blind_enough(problem: PushProblem, aim: Aim, used: list[int], most: float |
         without = [[j for j in used if j != out] for out in used]
         used = min(without, key=lambda some: telling(some) if some else 0.5)
     return used
-
-
-def push_problem(
-    rows: Rows,
-    encoder: Encoder,
-    options: CardOptions,
-    *,
-    weight: Floats | None = None,
-    ask: Ask | None = None,
-    locked: Sequence[Lock] = (),
-    comparisons: Comparisons | None = None,
-) -> tuple[PushProblem, dict[str, str]]:
-    """The rows as the learner of a scorecard takes them, and the columns it does not take."""
-    held = Columns.of(rows.X)
-    columns = list({f.column.name: f.column for f in encoder.features}.values())
-    options.check_columns([column.name for column in columns])
-    why = left_out(held, columns, rows.f)
-    why |= {lock.column: "it locks decisions" for lock in locked}
-    kept = [column for column in columns if column.name not in why]
-    fields = fields_of(held, kept, options)
-    if not fields:
-        named = "; ".join(f"{name}, {reason}" for name, reason in why.items())
-        raise ValueError(
-            f"no column is left for a scorecard: all are alike{', or ' * bool(why)}{named}"
-        )
-    pieces = tuple(field.read(held) for field in fields)
-    orders = orders_of(ask, rows.X, rows.f, fields, pieces)
-    problem = PushProblem(
-        encoder.only([column.name for column in kept]).transform(rows.X),
-        fields,
-        tuple(orders),
-        Rules.of(fields, orders, options),
-        pieces,
-        rows.s.comparable().codes,
-        rows.y,
-        rows.f,
-        np.abs(rows.f) / full_confidence(rows.f),
-        np.ones(len(rows)) if weight is None else weight,
-        locked_rows(locked, rows.X),
-        () if comparisons is None else _layers(rows, comparisons),
-    )
-    return problem, why
-
-
-def _layers(rows: Rows, comparisons: Comparisons) -> tuple[Layers, ...]:
-    """The strata of every feature's groups."""
-    groups, strata = rows.s.comparable(), strata_of(comparisons, rows.X)
-    return tuple(
-        Layers.of(comparisons, strata, name, codes, values)
-        for name, codes, values in zip(groups.features, groups.codes.T, groups.values, strict=True)
-    )
-
-
-def _remembered(
-    rows: Rows, weight: Floats | None, task: Task, options: CardOptions
-) -> tuple[PushProblem, dict[str, str]]:
-    """The problem of these rows; where only wishes changed, f is not asked again."""
-    if "problem" not in task.memory:
-        task.memory["problem"] = push_problem(
-            rows, task.encoder, options, weight=weight, ask=task.ask, locked=task.target.locks,
-            comparisons=task.target.comparisons,
-        )  # fmt: skip
-    problem, why = task.memory["problem"]
-    return replace(problem, rules=Rules.of(problem.fields, problem.orders, options)), why
 
 
 def aims_of(problem: PushProblem, target: Target, teacher: Teacher) -> list[Aim]:

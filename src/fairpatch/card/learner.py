@@ -6,9 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from fairpatch._arrays import Floats, Ints
-from fairpatch.card.candidates import aims_of, learn_cards, most_columns, push_problem
+from fairpatch.card.candidates import aims_of, learn_cards, most_columns
 from fairpatch.card.cells import Teacher
 from fairpatch.card.crossfit import columns_for, scores_for
+from fairpatch.card.door import push_problem
 from fairpatch.card.options import CardOptions
 from fairpatch.card.points import rounded
 from fairpatch.card.previous import beside_previous

@@ -8,16 +8,16 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
 from fairpatch.choose.costs import Costs
+from fairpatch.choose.target_checks import Preference, check_options, order_of, places_of
 from fairpatch.measure.comparisons import Comparisons, How
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.direction import DIRECTIONS, Direction
+from fairpatch.measure.direction import Direction
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.metric import CHANGES, METRICS, ChangedDecisions, Metric, Steps
 from fairpatch.measure.places import Places
 from fairpatch.patch.locks import locks_of
 from fairpatch.patch.parts import Lock
 
-Preference = Literal["changes", "accuracy"]
 Action = Literal["decide", "refer"]
 MOST_CHANGES = 0.5
 """Of all decisions: what changes more is another model."""
@@ -182,12 +182,12 @@ class Target:
             raise ValueError(f"a target needs {', '.join(names[:-1])} or {names[-1]}")
         for requirement in requirements:
             check.number(requirement.name, requirement.limit, 0, requirement.metric.highest)
-        _check_options(values)
-        values["prefer"] = _order(values["prefer"])
+        check_options(values)
+        values["prefer"] = order_of(values["prefer"])
         if values["action"] == "refer" and values["direction"] == "both":
             values["direction"] = "promote_only"
         if values["approvals"] is not None:
-            places = _places(values)
+            places = places_of(values)
             requirements.append(Requirement(places, places.high))
         if isinstance(values["within"], list):
             values["within"] = tuple(values["within"])
@@ -314,77 +314,6 @@ class Target:
     def __repr__(self) -> str:
         given = {k: v for k, v in self.get_params().items() if v != OPTIONS[k].default}
         return f"Target({', '.join(f'{k}={v!r}' for k, v in given.items())})"
-
-
-def _check_options(values: dict[str, Any]) -> None:
-    for name, highest in (
-        ("max_displacement", 1.0),
-        ("max_churn", 1.0),
-        ("max_extra_changes", 1.0),
-    ):
-        if values[name] is not None:
-            check.number(name, values[name], 0, highest)
-    if values["max_columns"] is not None:
-        check.whole("max_columns", values["max_columns"], 1)
-    check.one_of("direction", values["direction"], DIRECTIONS)
-    check.one_of("action", values["action"], ("decide", "refer"))
-    if values["action"] == "refer" and values["direction"] == "demote_only":
-        raise ValueError(
-            "a second look takes nothing away: with action='refer', direction must be "
-            "'promote_only'"
-        )
-    confidence = values["confidence"]
-    if not isinstance(confidence, check.NUMBERS) or not 0.5 < confidence < 1:
-        raise ValueError(f"confidence must be above 0.5 and below 1; got {confidence!r}")
-    for name in ("price_per_change", "price_per_churn", "safety_margin", "close_calls"):
-        check.number(name, values[name], 0)
-    if values["max_proxy"] is not None:
-        check.number("max_proxy", values["max_proxy"], 0.5, 1.0)
-    if values["reads"] is not None:
-        check.names("reads", values["reads"])
-    if values["only_between"] is not None:
-        _check_between(values["only_between"])
-    if values["locked"]:
-        locks_of(values["locked"])
-    if values["costs"] is not None:
-        Costs.of(values["costs"])
-    Comparisons.of(values["within"], values["strata"], values["reference"])
-    if values["within"] is None and values["strata"] != "each":
-        raise ValueError("strata says how groups are compared within some columns: give within")
-
-
-def _places(values: dict[str, Any]) -> Places:
-    """What approvals asks for; one way only, their number cannot be kept."""
-    places = Places.of(values["approvals"])
-    if places.kept and values["direction"] != "both":
-        raise ValueError(
-            "approvals='keep' means that whoever gains an approval takes another one's place: "
-            f"direction must be 'both'; got {values['direction']!r}"
-        )
-    return places
-
-
-def _check_between(value: Any) -> None:
-    """Two probabilities, the lower first."""
-    pair = tuple(value) if isinstance(value, list | tuple) else ()
-    numbers = all(isinstance(v, check.NUMBERS) and not isinstance(v, bool) for v in pair)
-    if len(pair) != 2 or not numbers or not 0 <= pair[0] < pair[1] <= 1:
-        raise ValueError(
-            f"only_between must be two scores, the lower first, as (0.1, 0.9); got {value!r}"
-        )
-
-
-def _order(prefer: Any) -> tuple[Preference, ...] | None:
-    if prefer is None:
-        return None
-    order: tuple[Any, ...] = (prefer,) if isinstance(prefer, str) else tuple(prefer)
-    if len(order) == 1 and order[0] in ("changes", "accuracy"):
-        order = ("changes", "accuracy") if order[0] == "changes" else ("accuracy", "changes")
-    if sorted(order) != ["accuracy", "changes"]:
-        raise ValueError(
-            f"prefer must order 'changes' and 'accuracy', the more important first; got {prefer!r}"
-        )
-    return order
 
 
 ELSEWHERE = {

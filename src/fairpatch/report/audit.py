@@ -1,16 +1,15 @@
 """The audit of a base model: what f decides for whom, as data with a text and an HTML form."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from fairpatch._bars import Bar, Bars
 from fairpatch._checks import same_people
-from fairpatch._hints import did_you_mean, hint
+from fairpatch._hints import did_you_mean
 from fairpatch._table import Table
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.decision import PLAIN, Decision
@@ -23,10 +22,11 @@ from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.groups import check_values
-from fairpatch.measure.labels import label_expr, positive_labels
+from fairpatch.measure.labels import positive_labels
 from fairpatch.measure.metric import METRICS
 from fairpatch.probable import WithoutAssumption, without_assumption
 from fairpatch.report.adverse_impact import AdverseImpact, adverse_impact
+from fairpatch.report.audit_counts import check_points_right, count_whole_table, read_by
 from fairpatch.report.comparison import RATES, GroupComparison, metric_row, notes
 from fairpatch.report.score_means import ScoreMeans
 from fairpatch.roles import take_apart
@@ -84,12 +84,12 @@ def audit(
     contract = BaseModel(estimator, decision).decision
     frame, scores, probable = nw.from_native(X, pass_through=True), None, None
     if isinstance(frame, nw.LazyFrame):
-        counts, decided = _of_table(X, y, sensitive_features, estimator, contract)
+        counts, decided = count_whole_table(X, y, sensitive_features, estimator, contract)
         if mean_scores:
             table = sensitive_table(X, contract, counts.features)
             scores = ScoreMeans.of_table(table, estimator, counts.features)
     else:
-        given = take_apart(X, y, sensitive_features, contract, _read_by(estimator))
+        given = take_apart(X, y, sensitive_features, contract, read_by(estimator))
         weight = sample_weight if given.weight is None else given.weight
         same_people(X=given.X, y=given.y, sensitive_features=given.sensitive, sample_weight=weight)
         labels, decided = None, contract
@@ -112,64 +112,11 @@ def audit(
         )
         if mean_scores:
             scores = ScoreMeans.of_rows(base.scores(given.X), given.sensitive)
-    _check_points_right(counts, decided)
+    check_points_right(counts, decided)
     for feature in counts.features:
         check_values(feature, [group[0] for group in counts.by(feature).known().groups])
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
     return Audit(counts, decided, confidence, least, show_small_counts, scores, probable)
-
-
-def _of_table(
-    X: Any, y: Any, sensitive_features: Any, f: Estimator, decision: Decision
-) -> tuple[Counts, Decision]:
-    """Counts of a table in an engine, and the contract with the labels that it has."""
-    label, y = None, _name(y, "y")
-    if y is not None:
-        classes, label = label_expr(X, y, decision.replace(favourable=1))
-        decision = decision.named(classes)
-    names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
-    columns = [*nw.from_native(X).collect_schema().names(), *decision.probable]
-    if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
-        raise ValueError(
-            "for a table in an engine, sensitive_features must be names of its columns; "
-            f"got {sensitive_features!r}"
-        )
-    for name in (*names, *([decision.weight] if decision.weight else [])):
-        if name not in columns:
-            raise ValueError(
-                f"for a table in an engine, sensitive_features must be names of its columns; there "
-                f"is no {name!r}" + did_you_mean(name, columns)
-            )
-    counts = Counts.from_frame(
-        sensitive_table(X, decision, names),
-        decision=BaseModel(f, decision=decision).decision_expr(),
-        y=label,
-        sensitive_features=names,
-        sample_weight=decision.weight,
-    )
-    return counts, decision
-
-
-def _read_by(f: Estimator) -> list[str] | None:
-    return BaseModel(f).columns
-
-
-def _check_points_right(counts: Counts, decision: Decision) -> None:
-    """Refuse a model that decides 1 far more often for the negative label than for the positive."""
-    n = counts.along("label", "before").astype(float)
-    if n[:2].sum(1).min() < MIN_PEOPLE:
-        return
-    rate = n[:2, 1] / n[:2].sum(1)
-    error = float(np.sqrt((rate * (1 - rate) / n[:2].sum(1)).sum()))
-    if rate[1] - rate[0] > -max(0.1, 5 * error):
-        return
-    negative, positive = decision.outcomes
-    raise ValueError(
-        f"the score points against its label: {rate[1]:.0%} of those with {positive} are above the "
-        f"threshold, and {rate[0]:.0%} of those with {negative}. Is it the probability of "
-        f"{negative}? Then say so: "
-        + hint(f"Decision(positive={decision.negative!r})", f"--positive {decision.negative}")
-    )
 
 
 @dataclass(frozen=True)
@@ -397,12 +344,3 @@ def _plain(figure: Estimate | PublishedCount | str) -> Any:
     if isinstance(figure, Estimate):
         return figure.data
     return figure.data if isinstance(figure, PublishedCount) else figure
-
-
-def _name(column: Any, argument: str) -> str | None:
-    if column is not None and not isinstance(column, str):
-        raise ValueError(
-            f"for a table in an engine, {argument} must be the name of one of its columns; "
-            f"got {type(column).__name__}"
-        )
-    return column
