@@ -51,11 +51,12 @@ def headline(
 ) -> Headline:
     """Sentences made of the figures below them."""
     return Headline(
-        changes=_changes(effect, groups, swap, words)
-        if not refers
-        else _referrals(effect, certificate, swap, words),
+        changes=_referrals(effect, swap, words)
+        if refers
+        else _changes(effect, groups, swap, words),
         gains=" ".join(
             [
+                *(_if_approved(certificate, words) if refers else ()),
                 *_gains(effect, words),
                 *_bounds(effect),
             ]
@@ -114,21 +115,22 @@ def _changes(
     return " ".join(text[:1].upper() + text[1:] for text in sentences)
 
 
-def _referrals(
-    effect: Effect, certificate: CertificateSection | None, swap: Sequence[SwapSection],
-    words: Words,
-) -> str:  # fmt: skip
-    """Who gets a second look, and what must come of it."""
+def _referrals(effect: Effect, swap: Sequence[SwapSection], words: Words) -> str:
+    """Who gets a second look."""
     up = effect.change.promoted
     of = _sum(up, {s.what: s.people for s in swap}["left denied"])
     text = (
         f"{count_text(up)} of {count_text(of)} people who were {words.denied} are referred to a "
-        f"person for a second look; no decision changes before. On this page, figures after the "
-        f"change are those if all of them were {words.approved}."
+        "person for a second look; no decision changes before."
     )
-    text = text[:1].upper() + text[1:]
+    return text[:1].upper() + text[1:]
+
+
+def _if_approved(certificate: CertificateSection | None, words: Words) -> list[str]:
+    """What the figures of a patch that refers people are of, and what must come of it."""
+    text = f"Figures after the change are those if everybody referred were {words.approved}."
     look = None if certificate is None else certificate.second_look
-    return text if look is None else f"{text} {look.split('. ', 1)[-1]}"
+    return [text] if look is None else [text, look.split(". ", 1)[-1]]
 
 
 def _sum(one: Count, other: Count) -> Count:
@@ -170,8 +172,9 @@ def _gain(r: Met, words: Words) -> str:
     """One comparison before and after, and what was asked."""
     if r.metric == P_RULE.name and r.after.between and r.before.between == r.after.between:
         low, high = r.after.between
+        about = f"{'For' if ' in ' in r.feature else 'By'} {r.feature}"
         text = (
-            f"By {r.feature}, the {_rate(words)} of {low} {_moves(r)} from "
+            f"{about}, the {_rate(words)} of {low} {_moves(r)} from "
             f"{percent(r.before, 1)} to {percent(r.after, 1)} of that of {high}"
         )
     else:
@@ -230,12 +233,16 @@ def _light(effect: Effect, certificate: CertificateSection | None) -> Light:
     people = max((result.people for result in certificate.results), key=least)
     level = f"{certificate.confidence:.0%}"
     on = f"on {count_text(people)} people used neither to learn nor to choose"
-    ends = "; ".join(
+    order = list(Verdict)
+    worst_first = sorted(certificate.results, key=lambda r: -order.index(r.verdict))
+    told = [
         f"{result.requirement}, {result.feature}: {figure_text(result.estimate, 3)} measured"
         f"{_limit(result.estimate, at_least=result.at_least)}"
-        for result in certificate.results
+        for result in worst_first
         if result.estimate.middle is not None
-    )
+    ]
+    rest = len(told) - MOST_TOLD
+    ends = "; ".join([*told[:MOST_TOLD], *([f"and {rest} more, in the evidence"] * (rest > 0))])
     verdict, text = certificate.verdict, f"Shown at {level} confidence {on}."
     if verdict is Verdict.NOT_MET:
         text = f"What was measured {on} does not meet the target; chance alone may explain that."
