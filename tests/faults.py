@@ -81,7 +81,7 @@ FAULTS = [
           "tests/card/test_swaps.py::test_a_batch_has_exactly_so_many_in_every_engine"),
     Fault("places cost nothing", "measure/fewest_together.py",
           "program.within(dict.fromkeys(range(len(size)), 1.0), {}, low, high)", "pass",
-          "tests/measure/test_places.py::test_the_fewest_swaps_are_those_of_brute_force"),
+          "tests/measure/test_limited_places.py::test_the_fewest_swaps_are_those_of_brute_force"),
     Fault("small strata are compared", "measure/comparisons.py",
           "own = table.in_stratum(stratum).pooled().large(ENOUGH)",
           "own = table.in_stratum(stratum).pooled()",

@@ -334,7 +334,8 @@ def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> 
     if not len(met):
         return None
     if target.prefer is None:
-        cost = _cost(target, dial.mean_spent, dial.mean_loss, dial.churn)
+        # in people: sums of whole numbers, so that ties are ties, and the first has fewest changes
+        cost = _cost(target, dial.spent, dial.loss, dial.churn * dial.people)
         return int(met[cost[met].argmin()])
     return int(met[0] if target.prefer[0] == "changes" else met[dial.loss[met].argmin()])
 
