@@ -190,7 +190,7 @@ def test_a_fit_against_a_reference():
     with pytest.raises(ValueError, match="no such group"):
         FairPatch("score", Target(p_rule=0.8, reference="A")).fit(X, y, sensitive_features=s)
     with pytest.raises(ValueError, match="no sensitive feature"):
-        FairPatch("score", Target(p_rule=0.8, reference={"grup": "a"})).fit(
+        FairPatch("score", Target(p_rule=0.8, reference={"sex": "a"})).fit(
             X, y, sensitive_features=s
         )
 
@@ -293,7 +293,7 @@ def test_the_review_names_strata_and_no_small_count(lending):
 @pytest.mark.parametrize(
     ("options", "why"),
     [({"within": "group"}, "it is the sensitive feature"),
-     ({"within": "produkt"}, "Did you mean 'product'"),
+     ({"within": "products"}, "Did you mean 'product'"),
      ({"within": "num_1"}, "at most 500")],
 )  # fmt: skip
 def test_strata_that_cannot_be_meant_are_refused(lending, options, why):
