@@ -13,7 +13,7 @@ from fairpatch.measure.fairness import Fairness
 
 
 class Roc(Baseline):
-    """Comparisons a band around the threshold the disadvantaged group gets 1 and the others 0.
+    """Within a band around the threshold the disadvantaged group gets 1 and the others 0.
 
     It reads S at prediction: an oracle.
     """

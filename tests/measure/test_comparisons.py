@@ -7,6 +7,7 @@ import pytest
 from fairpatch import Decision, FairPatch, Target
 from fairpatch.choose.dial import trace
 from fairpatch.choose.dial_pairs import in_layers
+from fairpatch.choose.frontier_file import save_frontier
 from fairpatch.datasets import Population
 from fairpatch.engines.target_sql import target_sql
 from fairpatch.life.history import History
@@ -310,3 +311,25 @@ def test_targets_say_what_is_wrong():
         Target(p_rule=0.8, within="z", strata="standardized")
     with pytest.raises(ValueError, match="at least one column"):
         Target(p_rule=0.8, within=[])
+
+
+def test_a_small_group_against_the_reference_is_judged_and_not_told(tmp_path):
+    population = Population(
+        p_rule=0.6, accuracy=0.8, proxy=2.0,
+        groups={"a": (0.6, 0.0), "b": (0.395, 0.5), "c": (0.005, 1.0)},
+    )  # fmt: skip
+    people = population.sample(3_000, seed=0).to_pandas()
+    X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people[["group"]]
+    g = FairPatch("score", Target(p_rule=0.3, reference="a")).fit(X, y, sensitive_features=s)
+    (first, _), (second, _) = g.certificate_.shown
+    assert first.value == round(first.value, 2)
+    assert second.withheld
+    saved = save_frontier(g.frontier_, tmp_path / "frontier.json")
+    assert saved.exists()
+
+
+def test_an_engine_that_counts_no_strata_gives_no_bound(lending):
+    _, new = lending
+    g = FairPatch("score", Target(p_rule=0.7, within="product"), decision=Decision(key="id"))
+    g.fit(duckdb.from_df(new), "y", sensitive_features=["group"])
+    assert g.choice_.bound is None  # that of everybody would be of another target

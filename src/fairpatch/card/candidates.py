@@ -231,7 +231,8 @@ def _pool(
     """The scorecards in every direction that is allowed, and their ratios of the judged rows."""
     here, target = np.flatnonzero(judged), task.target
     directions = DIRECTIONS if target.direction == "both" else (target.direction,)
-    if target.places is not None and target.direction == "both":
+    swapped = target.places is not None and target.direction == "both"
+    if swapped:
         directions = ("both",)  # one way only, a batch of so many places would take it all back
     whole = [card.of(problem.pieces) for card in cards]
     bands = {
@@ -241,7 +242,6 @@ def _pool(
     }
     bare = Patch(columns=(), concepts=(), decision=task.decision)
     f_logit, step = problem.f_logit[here], gcd(options.points_step, *STEPS)
-    swapped = target.places is not None and target.direction == "both"
     share = target.places.aim(f_logit > 0, problem.weight[here]) if target.places else 0.0
     models: list[Candidate] = []
     ratios: list[Floats] = []
@@ -252,14 +252,14 @@ def _pool(
         for (d, between), by_band in bands.items():
             constant, swaps = card.constant, None
             # nobody loses, or who does follows from who gains: any number may be needed to gain
-            if d == "promote_only" or (d == "both" and swapped):
+            if d == "promote_only" or swapped:
                 constant = int(FARTHEST - card.reach[0])
             elif d == "demote_only":
                 constant = -int(FARTHEST + card.reach[1])
             scale = CardScale(approve_at=1, confidence=by_band)
             sure = bare.model_copy(update={"card": scale}).confidence(problem.f_logit)
             sure = np.where(problem.locked, float(NEVER), sure)[here]
-            if d == "both" and swapped:
+            if swapped:
                 own = whole[c][here] + constant
                 gain = np.arange(own.max(initial=1.0), 0, -step)
                 swaps = Swaps.of(own, sure, f_logit, gain, share, problem.weight[here])

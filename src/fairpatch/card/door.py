@@ -14,8 +14,8 @@ from fairpatch.card.options import CardOptions
 from fairpatch.card.order import orders_of
 from fairpatch.card.scorecard import Rules
 from fairpatch.choose.learner import Ask, Task
-from fairpatch.data.rows import Rows, strata_of
-from fairpatch.measure.comparisons import Comparisons, Layers
+from fairpatch.data.rows import Rows, layers_of
+from fairpatch.measure.comparisons import Comparisons
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patch.locks import locked_rows
@@ -59,18 +59,9 @@ def push_problem(
         np.abs(rows.f) / full_confidence(rows.f),
         np.ones(len(rows)) if weight is None else weight,
         locked_rows(locked, rows.X),
-        () if comparisons is None else _layers(rows, comparisons),
+        layers_of(rows, comparisons),
     )
     return problem, why
-
-
-def _layers(rows: Rows, comparisons: Comparisons) -> tuple[Layers, ...]:
-    """The strata of every feature's groups."""
-    groups, strata = rows.s.comparable(), strata_of(comparisons, rows.X)
-    return tuple(
-        Layers.of(comparisons, strata, name, codes, values)
-        for name, codes, values in zip(groups.features, groups.codes.T, groups.values, strict=True)
-    )
 
 
 def remembered(

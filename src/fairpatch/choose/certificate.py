@@ -10,7 +10,7 @@ from functools import cached_property
 from fairpatch._table import Table
 from fairpatch.choose.target import Requirement, Target
 from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.reviewed import reviewed
+from fairpatch.disclose.reviewed import of_pair, reviewed
 from fairpatch.disclose.suppress import PublishedCount
 from fairpatch.floor import MIN_PEOPLE, ROUNDED, full_tens
 from fairpatch.measure.certificate_tests import Judgement
@@ -65,9 +65,6 @@ class Certificate:
     results: tuple[Result, ...]
     warning: str | None = None
     """What looks odd about the rows that it was judged on."""
-    least_approved: float | None = None
-    """Of a patch that refers people: the share of them that must be approved, in every group alike,
-    for the target to be certified; None where not even all of them are enough."""
     assumption: str | None = None
     """What it rests on, where groups are known by probabilities alone."""
     counts: Counts | None = field(default=None, repr=False, compare=False)
@@ -80,9 +77,39 @@ class Certificate:
             return tuple((v.estimate, PublishedCount(v.people, v.people)) for v in self.results)
         return self.shown_by(reviewed(self.counts, self.target.metrics))
 
+    @cached_property
+    def least_approved(self) -> float | None:
+        """Of a patch that refers people: the share of them that must be approved, to a hundredth.
+
+        In every group alike, rate_g(q) = rate of f + q * share referred: certified from here to 1.
+        None where not even all of them are enough.
+        """
+        least = None
+        if self.counts is None or self.target.action != "refer":
+            return least
+        for percent in range(100, -1, -1):
+            tables = self.target.compare(approved_in_part(self.counts, percent / 100)).values()
+            judged = [
+                r.metric.judge(table, r.limit, self.target.confidence).verdict
+                for r in self.target.fairness_requirements
+                for table in tables
+            ]
+            if any(verdict is not Verdict.CERTIFIED for verdict in judged):
+                break
+            least = percent / 100
+        return least
+
+    @cached_property
+    def _compared(self) -> dict[str, Counts]:
+        """The tables that it was judged on, by what they are called."""
+        return {} if self.counts is None else self.target.compare(self.counts)
+
     def shown_by(self, table: Protected) -> tuple[tuple[Estimate, PublishedCount], ...]:
         """The same, of a table of the same people that is protected already."""
-        return tuple((_shown(v, table), _people(v, table)) for v in self.results)
+        return tuple(
+            (_shown(v, table, self._compared.get(v.feature)), _people(v, table))
+            for v in self.results
+        )
 
     @property
     def verdict(self) -> Verdict:
@@ -127,7 +154,7 @@ def second_look(target: Target, least: float | None) -> str | None:
     if target.action != "refer":
         return None
     if least is None:
-        return "Even if every person who is referred is approved, this certifies no more."
+        return "Even if every person who is referred is approved, the target is not certified."
     return (
         f"Measured as if every person who is referred were approved. The target is certified if at "
         f"least {least:.0%} of them are, in every group alike."
@@ -149,8 +176,7 @@ def certify(counts: Counts, target: Target) -> Certificate:
     by_feature = target.compare(counts)
     return Certificate(
         target,
-        least_approved=_least_approved(counts, target) if target.action == "refer" else None,
-        results=tuple(
+        tuple(
             Result.of(
                 requirement,
                 about,
@@ -165,26 +191,7 @@ def certify(counts: Counts, target: Target) -> Certificate:
     )
 
 
-def _least_approved(counts: Counts, target: Target) -> float | None:
-    """The least share of those referred that must be approved, to a hundredth.
-
-    rate_g(q) = rate of f + q * share referred, in every group; certified from here to 1.
-    """
-    least = None
-    for percent in range(100, -1, -1):
-        tables = target.compare(approved_in_part(counts, percent / 100)).values()
-        judged = [
-            r.metric.judge(table, r.limit, target.confidence).verdict
-            for r in target.fairness_requirements
-            for table in tables
-        ]
-        if any(verdict is not Verdict.CERTIFIED for verdict in judged):
-            break
-        least = percent / 100
-    return least
-
-
-def _shown(result: Result, table: Protected) -> Estimate:
+def _shown(result: Result, table: Protected, own: Counts | None) -> Estimate:
     """The estimate, where the counts behind it are told; else as much as follows from what is."""
     metric, feature = result.requirement.metric, result.feature
     if isinstance(metric, Places):  # of everybody, to two digits
@@ -192,8 +199,8 @@ def _shown(result: Result, table: Protected) -> Estimate:
         return Estimate.withhold() if few else result.estimate.rounded()
     if not isinstance(metric, Metric):
         estimate = table.rate(changed_rate())
-    elif feature not in table.counts.features:  # of a stratum, which is told nowhere else
-        return result.estimate.rounded()
+    elif feature not in table.counts.features:  # of a stratum, or against a reference
+        return Estimate.withhold() if own is None else of_pair(metric, own, result.estimate)
     elif any(table.hidden(feature)[i] for i in _judged(table, feature)):
         # a small group is judged with the others, but not shown: then neither is the figure
         return Estimate.withhold()

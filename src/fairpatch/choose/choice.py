@@ -287,6 +287,9 @@ def fewest(
 
 def _fewest_together(counts: Counts, target: Target) -> Bound | None:
     """The same where places are limited, or within strata: all limits of a feature together."""
+    strata = () if target.comparisons is None else target.comparisons.columns
+    if counts.strata_features != strata:
+        return None  # people in an engine are counted by group alone
     limits = [(r.metric, r.limit) for r in target.requirements if isinstance(r.metric, Metric)]
     before = counts.along("before")
     share = float(before[1] / max(before.sum(), 1))

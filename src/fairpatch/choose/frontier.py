@@ -19,7 +19,7 @@ from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.learner import Learned
 from fairpatch.choose.pool import Pool
 from fairpatch.choose.target import Requirement
-from fairpatch.data.rows import Rows, strata_of
+from fairpatch.data.rows import Rows, layers_of, strata_of
 from fairpatch.floor import too_few
 from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.counts import Counts
@@ -102,13 +102,14 @@ class Frontier:
         )  # fmt: skip
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
         priced = None if costs is None else costs.read(rows.X, rows.y)
+        layers = layers_of(rows, comparisons)
         if q is None and comparisons is not None:
             q = {}  # the blind bound compares everybody
         elif q is None:
             q = group_probabilities(rows, encoder, learned.learned_from)
 
         def traced(ratios: Floats, crossed: "Frontier | None" = None) -> "Frontier":
-            dials = dials_of(ratios, pool.directions, rows, pool, comparisons, priced)
+            dials = dials_of(ratios, pool.directions, rows, pool, layers, priced)
             unit = 2.0 if priced is None else priced.unit
             return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed, unit)
 
@@ -258,21 +259,14 @@ class Frontier:
 
 def dials_of(
     ratios: Iterable[Floats], directions: Iterable[Direction], rows: Rows, candidates: Pool,
-    comparisons: Comparisons | None = None, priced: Priced | None = None,
+    layers: Sequence[Layers] = (), priced: Priced | None = None,
 ) -> list[dict[str, Dial]]:  # fmt: skip
     """The dial of every ratio for every feature, where the candidates' dials may stand.
 
-    Comparisons strata there is one for each of them.
+    In strata, or against a reference, there is one for each comparison.
     """
     groups, dials = rows.s.comparable(), []
     weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
-    features = list(zip(groups.features, groups.codes.T, strict=True))
-    strata = strata_of(comparisons, rows.X)
-    layers = {
-        name: Layers.of(comparisons, strata, name, codes, values)
-        for (name, codes), values in zip(features, groups.values, strict=True)
-        if comparisons is not None
-    }
     for r, direction in zip(ratios, directions, strict=True):
 
         def traced(
@@ -284,11 +278,11 @@ def dials_of(
             )  # fmt: skip
 
         by_name: dict[str, Dial] = {}
-        for name, codes in features:
-            if name in layers:
-                by_name |= in_layers(layers[name], codes, weight, traced)
-            else:
-                by_name[name] = traced(codes)
+        for k, name in enumerate(groups.features):
+            codes = groups.codes[:, k]
+            by_name |= (
+                in_layers(layers[k], codes, weight, traced) if layers else {name: traced(codes)}
+            )
         dials.append(by_name)
     return dials
 

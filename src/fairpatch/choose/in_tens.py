@@ -35,7 +35,9 @@ class InTens:
     def of(cls, frontier: Frontier, metrics: Sequence[Metric], *, exact: bool = False) -> Self:
         """What may be shown of a frontier, where these metrics are."""
         large = {}
-        for name in () if frontier.counts.strata_features else frontier.counts.features:
+        for name in frontier.counts.features:
+            if name not in frontier.dials[0]:  # in strata, or against a reference
+                continue
             sizes = [size for _, size in groups_in_order(frontier, name)]
             groups = [i for i, size in enumerate(sizes) if size >= MIN_PEOPLE]
             if len(groups) > 1:

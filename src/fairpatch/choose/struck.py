@@ -6,7 +6,7 @@ from fairpatch.choose.choice import Choice
 from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import dials_of
 from fairpatch.choose.pool import Pool, constant_of, hundred_ratio, swaps_of
-from fairpatch.data.rows import Rows
+from fairpatch.data.rows import Rows, layers_of
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.direction import Direction
 from fairpatch.patch import edit
@@ -30,12 +30,12 @@ def struck_lines(
     patch = candidates.patch(choice.model)
     if patch.card is None or not choice.strength:
         return ()
-    struck = []
+    struck, layers = [], layers_of(rows, comparisons)
     for line in patch.lines:
         left = edit(patch, strike=[line.name])
         points = left.points(rows.X) + constant_of(patch)
         sure, swaps = left.confidence(rows.f, rows.X), swaps_of(candidates, choice.model)
         ratio = hundred_ratio(points, sure, rows.f, swaps)
-        (dials,) = dials_of([ratio], [patch.direction], rows, candidates, comparisons)
+        (dials,) = dials_of([ratio], [patch.direction], rows, candidates, layers)
         struck.append(Struck(choice.model, patch.direction, line.name, dials))
     return tuple(struck)

@@ -71,13 +71,10 @@ def _others(
         yield "as many approvals as it takes", learner, target.replace(approvals=None)
     elif target.direction == "both":
         yield "as many approvals as before", learner, target.replace(approvals="keep")
-    if (
-        target.places is None
-        and target.direction == "both"
-        and preferred.direction != ("promote_only")
-    ):
+    one_way = preferred.direction == "promote_only"
+    if target.places is None and target.direction == "both" and not one_way:
         yield "no approval withdrawn", learner, target.replace(direction="promote_only")
-    elif target.direction != "both":
+    elif target.direction != "both" and target.action == "decide":
         yield "changes both ways", learner, target.replace(direction="both")
 
 

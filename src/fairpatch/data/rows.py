@@ -11,7 +11,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.comparisons import Comparisons, check_many
+from fairpatch.measure.comparisons import Comparisons, Layers, check_many
 from fairpatch.measure.groups import Groups, numbered
 from fairpatch.patch.columns import Columns
 
@@ -144,6 +144,17 @@ def strata_of(comparisons: Comparisons | None, X: Any) -> Groups | None:
     strata = Groups.of(named)
     check_many(len(np.unique(strata.strata)), comparisons)
     return strata
+
+
+def layers_of(rows: Rows, comparisons: Comparisons | None) -> tuple[Layers, ...]:
+    """Of every feature, who is compared with whom; none where that is everybody with everybody."""
+    if comparisons is None:
+        return ()
+    groups, strata = rows.s.comparable(), strata_of(comparisons, rows.X)
+    return tuple(
+        Layers.of(comparisons, strata, name, codes, values)
+        for name, codes, values in zip(groups.features, groups.codes.T, groups.values, strict=True)
+    )
 
 
 def seen_rows(seen_by_base: Any, n: int) -> Bools | None:

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable
 
 from fairpatch._arrays import Bools
 from fairpatch.disclose.protected import Protected, protect
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import UNKNOWN, cells
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.rates import (
     Model,
@@ -71,6 +73,20 @@ def reviewed(
         dear=[*who, changed_rate()],
         show_small=show_small,
     )
+
+
+def of_pair(metric: Metric, counts: Counts, estimate: Estimate, model: Model = "g") -> Estimate:
+    """A metric of a comparison that is told nowhere else, in a stratum or against a reference.
+
+    To two digits, and only where nobody can be told from it: of every group there are enough hits
+    and enough others.
+    """
+    for make in metric.rates:
+        rate = make(model)
+        hits, among = (counts.in_cells(c) for c in (rate.hits & rate.among, rate.among))
+        if min(hits.min(), (among - hits).min()) < MIN_PEOPLE:
+            return Estimate.withhold()
+    return estimate.rounded()
 
 
 def _cells(name: str) -> Bools:

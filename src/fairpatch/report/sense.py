@@ -62,7 +62,7 @@ def sense_flags(
 
 
 def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
-    """Comparisons a group, the promoted should turn out no worse than those left denied.
+    """Within a group, the promoted should turn out no worse than those left denied.
 
     All groups together would mix them: the disadvantaged one has fewer good outcomes.
     """

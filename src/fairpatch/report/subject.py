@@ -93,7 +93,7 @@ class Subject:
 
     @cached_property
     def compared(self) -> dict[str, Counts]:
-        """Comparisons strata, the tables that the target is about, by what they are called."""
+        """The tables that the target is about, where those are not whole features, by name."""
         if self.target is None or self.target.comparisons is None:
             return {}
         return self.target.compare(self._in_strata)

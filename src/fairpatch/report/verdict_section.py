@@ -8,7 +8,7 @@ from fairpatch._table import Table
 from fairpatch.choose.certificate import Certificate, notes, second_look
 from fairpatch.choose.target import Target
 from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.reviewed import move
+from fairpatch.disclose.reviewed import move, of_pair
 from fairpatch.floor import full_tens
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
@@ -245,7 +245,8 @@ def _in_strata(compared: Mapping[str, Counts], target: Target | None) -> list[Me
             met = None if after.value is None else bool(r.metric.met(after.value, r.limit))
             shown = Met(
                 feature=name, metric=r.name, name=r.metric.words, limit=r.limit, met=met,
-                before=figure(before.rounded()), after=figure(after.rounded()),
+                before=figure(of_pair(r.metric, counts, before, "f")),
+                after=figure(of_pair(r.metric, counts, after)),
             )  # fmt: skip
             rows.append((far if r.metric.at_least else -far, shown))
         found += [shown for _, shown in sorted(rows, key=lambda row: row[0])]
