@@ -80,9 +80,9 @@ def main(argv: list[str] | None = None) -> int:
 
 def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     """What each experiment can be asked for."""
-    for name in ("paper", "beyond"):
+    for name in ("paper", "beyond", "certificate"):
         verbs[name].add_argument("--out", type=Path, help="folder of the journal and the results")
-        verbs[name].add_argument("--jobs", type=int, help="processes, 2 by default")
+        verbs[name].add_argument("--jobs", type=int, help="processes")
     verbs["paper"].add_argument("--quick", action="store_true", help="a small one, for CI")
     verbs["beyond"].add_argument("--seeds", type=int)
     verbs["beyond"].add_argument("--problems", nargs="+", choices=[*PROBLEMS, *SEVERAL])

@@ -5,11 +5,15 @@ certify a patch that violates the target there. Beside it how often one is certi
 times as many decisions change as the preferred patch would.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import journal
 from fairpatch._table import Table
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
@@ -111,7 +115,18 @@ def violates(g: FairPatch, truth: Any) -> bool:
     return any(not r.met(np.array([value]))[0] for r, value in values)
 
 
-def one(setting: Setting, truth: Any, seed: int) -> dict[str, Any]:
+def one(run: journal.Run) -> journal.Records:
+    """One fit of the journal."""
+    setting = replace(SETTINGS[run["setting"]], rows=run["rows"])
+    return [_one(setting, _truth(run["setting"]), run["seed"])]
+
+
+@cache
+def _truth(name: str) -> Any:
+    return SETTINGS[name].sample(TRUTH_ROWS, TRUTH_SEED)
+
+
+def _one(setting: Setting, truth: Any, seed: int) -> dict[str, Any]:
     """The verdict, the truth, and how many times as many decisions change."""
     try:
         g = setting.fit(seed)
@@ -126,14 +141,20 @@ def one(setting: Setting, truth: Any, seed: int) -> dict[str, Any]:
 
 
 def run(
-    fits: int = 500, rows: int | None = None, settings: tuple[str, ...] = ("as it is",)
+    fits: int = 500,
+    rows: int | None = None,
+    settings: Sequence[str] = ("as it is",),
+    out: Path = Path("build/certificate"),
+    jobs: int = 1,
 ) -> dict[str, Any]:
-    """Fit, certify, and look at the truth."""
-    runs = []
-    for name in settings:
-        setting = replace(SETTINGS[name], rows=rows or SETTINGS[name].rows)
-        truth = setting.sample(TRUTH_ROWS, TRUTH_SEED)
-        runs += [{"setting": name, **one(setting, truth, seed)} for seed in range(fits)]
+    """Fit, certify, and look at the truth; a journal lets a stopped run go on."""
+    todo = [
+        {"setting": name, "rows": rows or SETTINGS[name].rows, "seed": seed}
+        for name in settings
+        for seed in range(fits)
+    ]
+    entries = journal.execute(todo, one, out / "journal.jsonl", jobs=jobs)
+    runs = [{"setting": e["run"]["setting"], **e["records"][0]} for e in entries]
     return {"fits": fits, "rows": rows, "runs": runs}
 
 

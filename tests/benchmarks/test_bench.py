@@ -37,7 +37,19 @@ QUICK = ("law_school", "compas", "german_credit")
 def test_certificates_are_valid_over_many_fits(fits, tmp_path):
     path = tmp_path / "certificate.json"
     settings = ["as it is", "weights that go with the decision"]
-    main(["certificate", "--fits", str(fits), "--settings", *settings, "--json", str(path)])
+    main(
+        [
+            "certificate",
+            "--fits",
+            str(fits),
+            "--settings",
+            *settings,
+            "--out",
+            str(tmp_path),
+            "--json",
+            str(path),
+        ]
+    )
     runs = json.loads(path.read_text())["runs"]
     for setting in settings:
         certified = [r for r in runs if (r["setting"], r["verdict"]) == (setting, "certified")]
