@@ -10,6 +10,7 @@ from benchmarks import (
     beyond,
     cards,
     certificate,
+    conditions,
     continuity,
     cost,
     curve,
@@ -36,6 +37,7 @@ EXPERIMENTS = {
     "anchors": anchors,
     "beyond": beyond,
     "cards": cards,
+    "conditions": conditions,
     "continuity": continuity,
     "cost": cost,
     "curve": curve,
@@ -106,6 +108,8 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["places"].add_argument("--base", choices=["logistic", "boosted"])
     for name in ("--draws", "--rows"):
         verbs["probable"].add_argument(name, type=int)
+    verbs["conditions"].add_argument("--splits", type=int)
+    verbs["conditions"].add_argument("--problems", nargs="+", choices=list(conditions.STRATUM))
     verbs["refits"].add_argument("--refits", type=int)
     verbs["continuity"].add_argument("--retrainings", type=int)
     verbs["continuity"].add_argument("--base", choices=["logistic", "boosted"])

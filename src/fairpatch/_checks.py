@@ -45,6 +45,17 @@ def names(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a list of columns, each of them a name; got {value!r}")
 
 
+def spark_names(frame: Any, read: Collection[str | None]) -> None:
+    """Refuse names that Spark reads as syntax: there a column's name cannot be quoted for it."""
+    awkward = [name for name in read if name is not None and ("." in name or "`" in name)]
+    if awkward and frame.implementation.is_spark_like():
+        raise ValueError(
+            f"Spark takes the dots and backticks in a column's name for syntax, and {awkward[0]!r} "
+            "has some: rename the column, or apply the patch by the SQL that fairpatch writes, "
+            "which quotes it"
+        )
+
+
 def a(name: str, value: Any, kind: type, example: str) -> None:
     """An object of some class, or nothing."""
     if value is not None and not isinstance(value, kind):

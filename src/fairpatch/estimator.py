@@ -17,6 +17,7 @@ from fairpatch.data.prepare import prepare
 from fairpatch.data.rows import Rows
 from fairpatch.decision import PLAIN, Decision
 from fairpatch.identity.agreement import check_agreement
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
 from fairpatch.report.fitted_display import fitted_html, fitted_text
@@ -71,8 +72,12 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _prepared(
         self, rows: Rows, decision: Decision, hidden: Collection[str], codes: Collection[str] = ()
     ) -> tuple[Encoder, BaseModel]:
-        """What the patch may use, and f, which decides what its score says."""
-        exclude = (*self.exclude, *hidden)
+        """What the patch may use, and f, which decides what its score says.
+
+        What is hidden may be out of the rows already, and excluded once more for good measure.
+        """
+        gone = set(hidden) - set(Columns.of(rows.X).names)
+        exclude = {*self.exclude, *hidden} - gone
         encoder, base = prepare(rows, self.estimator, decision, exclude, codes)
         check_agreement(base, rows.X)
         return encoder, base

@@ -246,7 +246,7 @@ class FairPatch(PatchEstimator):
         splits = table.splits(self.max_rows)
         read_features(self, splits.learn.X, reset=True)
         classes = np.array(table.classes)
-        return self._learn(splits, table.base.decision, classes, (), None, named=True)
+        return self._learn(splits, table.base.decision, classes, table.reserved, None, named=True)
 
     def _learn(
         self, splits: Splits, decision: Decision, classes: Any, hidden: Collection[str],

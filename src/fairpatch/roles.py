@@ -90,7 +90,7 @@ class Given:
     sensitive: Any
     weight: Any = None
     hidden: tuple[str, ...] = ()
-    """Columns of X that the patch must not read."""
+    """What the patch must not read: columns of X, and those that were taken out of it."""
     named: bool = False
     """Whether labels, S or weights were names of X's columns."""
     drawn: Drawn | None = None
@@ -116,7 +116,8 @@ def take_apart(
     drawn = draw(frame, decision.probable, decision.key)
     if drawn is not None:
         given = take_apart(*_with_drawn(frame, drawn, y, sensitive, decision), read_by_f)
-        return replace(given, drawn=drawn)
+        hidden = (*given.hidden, *columns_of(decision.probable))
+        return replace(given, drawn=drawn, hidden=hidden)
     names = list(frame.columns)
     label = y if isinstance(y, str) else None
     features = names_in(sensitive, names, len(frame))
@@ -134,7 +135,7 @@ def take_apart(
             sensitive if features is None else frame.select(features).to_native(), decision.bands
         ),
         None if known["weight"] is None else frame[known["weight"]].to_numpy(),
-        tuple(roles.hidden),
+        (*roles.hidden, *(name for name in names if name not in roles.features)),
         True,
     )
 

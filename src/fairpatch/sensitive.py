@@ -14,8 +14,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from fairpatch._checks import spark_names
 from fairpatch._hints import did_you_mean
-from fairpatch.probable import drawn_table
+from fairpatch.probable import columns_of, drawn_table
 
 Bands = Mapping[str, Sequence[float]]
 LARGEST = float(np.finfo(np.float64).max)
@@ -105,6 +106,8 @@ def banded_table(table: Any, bands: Bands, features: Sequence[str]) -> Any:
 
 def sensitive_table(table: Any, decision: Any, features: Sequence[str]) -> Any:
     """A table in an engine with its sensitive features: groups drawn, and numbers as bands."""
+    columns = (decision.weight, decision.key, *columns_of(decision.probable))
+    spark_names(nw.from_native(table), (*features, *columns))
     table = drawn_table(table, decision.probable, decision.key)
     return banded_table(table, decision.bands, features)
 

@@ -104,6 +104,7 @@ class EngineSplits:
                     f"{what} names column {name!r}, which the table does not have"
                     + did_you_mean(name, list(names))
                 )
+        check.spark_names(self.frame, list(names))
         if not names[self.key].is_integer():
             raise TypeError(
                 f"key must be a column of whole numbers that tells rows apart; {self.key!r} is "
@@ -134,16 +135,16 @@ class EngineSplits:
 
     @property
     def columns(self) -> list[str]:
-        """What a model may read: everything but key, label, weight and sensitive features."""
-        decision = self.base.decision
-        reserved = {
-            self.key,
-            self.y,
-            decision.weight,
-            *self.features,
-            *columns_of(decision.probable),
-        }
+        """What a model may read: everything that has no other role."""
+        reserved = self.reserved
         return [name for name in self.frame.collect_schema().names() if name not in reserved]
+
+    @property
+    def reserved(self) -> set[str]:
+        """Key, label, weight and sensitive features: what no model reads."""
+        decision = self.base.decision
+        weight = {decision.weight} if decision.weight else set()
+        return {self.key, self.y, *weight, *self.features, *columns_of(decision.probable)}
 
     @property
     def counts(self) -> tuple[Counts, Counts, Counts]:
@@ -325,6 +326,7 @@ def count_table(
     ``strata`` are columns that say who is compared with whom.
     """
     label, label_of, decision = y, None, base.decision
+    check.spark_names(nw.from_native(table), (y, decided, *strata))
     table = sensitive_table(table, decision, sensitive_features)
     if y is not None and decision.negative is None:
         expression = label_expr(table, y, decision)[1]

@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch._checks import spark_names
 from fairpatch._hints import did_you_mean
 from fairpatch.patch.expressions import (
     bounded_expr,
@@ -162,7 +163,9 @@ def check_columns(patch: Patch, frame: Any, score: str | None = None) -> None:
             f"the table has no column {', '.join(map(repr, missing))}, which the patch needs; its "
             f"columns are {', '.join(map(repr, names[:50]))}" + did_you_mean(missing[0], names)
         )
-    check_names([*(c.name for c in patch.columns), *([score] if score else [])], names)
+    read = [*(c.name for c in patch.columns), *([score] if score else [])]
+    spark_names(frame, read)
+    check_names(read, names)
 
 
 def check_names(read: Sequence[str], names: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from fairpatch._checks import spark_names
 from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.decision import Decision
@@ -20,6 +21,7 @@ def count_whole_table(
 ) -> tuple[Counts, Decision]:
     """Counts of a table in an engine, and the contract with the labels that it has."""
     label, y = None, _name(y, "y")
+    spark_names(nw.from_native(X), [y, f if isinstance(f, str) else None])
     if y is not None:
         classes, label = label_expr(X, y, decision.replace(favourable=1))
         decision = decision.named(classes)
