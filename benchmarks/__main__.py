@@ -74,9 +74,9 @@ def main(argv: list[str] | None = None) -> int:
     experiment = EXPERIMENTS[given.pop("verb")]
     path = given.pop("json", None)
     result = experiment.run(**given)
-    sys.stdout.write(experiment.show(result) + "\n")
-    if path:
+    if path:  # first: what was measured outlives a mistake in showing it
         path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    sys.stdout.write(experiment.show(result) + "\n")
     return 0
 
 

@@ -139,7 +139,8 @@ def test_the_command_line_and_the_file(people, tmp_path):
     people.to_parquet(tmp_path / "people.parquet")
     config = {
         "data": str(tmp_path / "people.parquet"), "label": "y", "sensitive": ["group"],
-        "score": "score", "ignore": ["id"], "learner": {"name": "one_threshold", "steps": 6},
+        "favourable": 1, "score": "score", "ignore": ["id"],
+        "learner": {"name": "one_threshold", "steps": 6},
         "target": {"p_rule": 0.65, "direction": "promote_only"},
     }  # fmt: skip
     (tmp_path / "fairpatch.yaml").write_text(yaml.safe_dump(config))

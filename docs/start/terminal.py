@@ -30,7 +30,7 @@ people = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(20_000, seed
 people.to_pandas().to_csv("applications.csv", index=False)
 """
 COMMANDS = (
-    "fairpatch init applications.csv",
+    "fairpatch init applications.csv --favourable 1",
     "fairpatch fit --config fairpatch.yaml --p-rul 0.8",
     "fairpatch fit --config fairpatch.yaml --score scor",
     "fairpatch fit --config fairpatch.yaml",

@@ -35,8 +35,9 @@ f.booster_.save_model("model.txt")
 people[half:].to_parquet("people.parquet")
 PYTHON
 
-# What is each column for? The guesses are in the file, with the reason beside them.
-fairpatch init people.parquet --model model.txt
+# What is each column for? The guesses are in the file, with the reason beside them. That a high
+# score, a probable default, is bad for a person is never guessed: say it.
+fairpatch init people.parquet --model model.txt --favourable 0
 cat fairpatch.yaml
 
 # Today, and with a patch: who is accepted, when 'yes' is a default?

@@ -12,8 +12,9 @@ people.write("train", rows=20_000, seed=1)
 people.write("month", rows=$ROWS, seed=2)
 PYTHON
 
-# A commented configuration from the data; a person checks the guesses.
-fairpatch init train --out fairpatch.yaml
+# A commented configuration from the data; a person checks the guesses. Which decision is good for a
+# person is never guessed: here it is 1, a score above the threshold.
+fairpatch init train --favourable 1 --out fairpatch.yaml
 
 # What does the base model do today?
 fairpatch audit --config fairpatch.yaml

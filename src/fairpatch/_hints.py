@@ -15,7 +15,10 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
 
 def in_percent(low: float, high: float) -> str:
     """A hint for scores that were written as 0 to 100."""
-    return " It looks like percent: divide it by 100." if low >= 0 and 1 < high <= 100 else ""
+    if not (low >= 0 and 1 < high <= 100):
+        return ""
+    said = hint("Decision(score_unit='percent')", "score_unit: percent in the configuration")
+    return f" It looks like percent: then say {said}."
 
 
 _IN_THE_SHELL: ContextVar[bool] = ContextVar("in_the_shell", default=False)

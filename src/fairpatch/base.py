@@ -7,7 +7,7 @@ turned: f_logit > 0 is the favourable decision in any case. f is never refitted:
 no ``fit`` and survives ``sklearn.base.clone`` as it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from scipy.special import expit, logit
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean, in_percent
 from fairpatch.decision import PLAIN, Decision, text_of
+from fairpatch.model_names import columns_for
 
 Estimator = Any
 """A fitted classifier with ``predict_proba``, a callable X -> probabilities, or a column's name."""
@@ -85,6 +86,11 @@ class BaseModel:
                 f"names {self.threshold:g}: leave it out, or give the model inside the wrapper"
             )
         _check_label(f, self.decision.positive)
+        if self.decision.score_unit == "percent" and not isinstance(f, str):
+            raise ValueError(
+                "score_unit is about a score column, and here a model gives the probabilities: "
+                "leave it out, or name the column"
+            )
 
     @property
     def threshold(self) -> float:
@@ -148,7 +154,8 @@ class BaseModel:
         if not isinstance(frame, nw.DataFrame):
             return X
         have = list(map(str, frame.columns))
-        missing = [name for name in wanted if name not in have]
+        meant = columns_for(wanted, have)
+        missing = [name for name in wanted if name not in meant]
         if missing:
             if len(missing) == len(wanted):  # fitted on an array: the names are not its own
                 return X
@@ -156,7 +163,21 @@ class BaseModel:
                 f"the base model reads column {missing[0]!r}, which the table does not have"
                 + did_you_mean(missing[0], have)
             )
-        return X if have == wanted else frame.select(wanted).to_native()
+        if have == wanted:
+            return X
+        chosen = frame.select(list(meant.values()))
+        return chosen.rename({c: name for name, c in meant.items() if c != name}).to_native()
+
+    def renamed(self, columns: Sequence[str]) -> dict[str, str]:
+        """Of the names that f reads by, those that a table writes otherwise: f's and the table's.
+
+        >>> BaseModel(lambda X: X).renamed(["a b"])
+        {}
+        """
+        wanted = self.columns
+        if wanted is None or isinstance(self.estimator, str):
+            return {}
+        return {f: own for f, own in columns_for(wanted, list(columns)).items() if f != own}
 
     def _decided(self, p: Floats) -> Floats:
         """Log-odds relative to the threshold, of decision 1."""
@@ -203,7 +224,7 @@ class BaseModel:
                 f"got {type(self.estimator).__name__}: score the table first, see "
                 "fairpatch.engines.scoring"
             )
-        score = nw.col(self.score_column).cast(nw.Float64)
+        score = self.decision.as_probability(nw.col(self.score_column).cast(nw.Float64))
         # Engines order NaN above every number, so that NaN > t would be an approval.
         known = (score >= 0.0) & (score <= 1.0)
         return nw.when(known).then(score > self.threshold)
@@ -211,7 +232,7 @@ class BaseModel:
     def _probabilities(self, X: Any) -> Floats:
         f = self.estimator
         if isinstance(f, str):
-            values, what = _column(X, f), f"score column {f!r}"
+            values, what = self.decision.as_probability(_column(X, f)), f"score column {f!r}"
         elif hasattr(f, "predict_proba"):
             values, what = f.predict_proba(self._asked(X)), f"{type(f).__name__}.predict_proba"
         else:

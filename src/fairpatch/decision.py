@@ -43,6 +43,9 @@ class Decision(BaseModel):
         label is a default or an arrest, it is 0: not to be taken for one.
     threshold : float
         Decision 1 is a score above this.
+    score_unit : {"probability", "percent"}
+        Of a score column: from 0 to 1, or from 0 to 100. The threshold is a probability in any
+        case, and so is the patched score.
     weight : str, optional
         Column of what each row weighs, in everything that is counted.
     key : str, optional
@@ -72,6 +75,7 @@ class Decision(BaseModel):
     negative: Label | None = None
     favourable: Literal[0, 1] = 1
     threshold: float = 0.5
+    score_unit: Literal["probability", "percent"] = "probability"
     weight: str | None = None
     key: str | None = None
     bands: dict[str, tuple[float, ...]] = {}
@@ -119,6 +123,10 @@ class Decision(BaseModel):
     def bar(self) -> float:
         """The threshold of the favourable decision's own probability."""
         return self.threshold if self.favourable else 1.0 - self.threshold
+
+    def as_probability(self, score: Any) -> Any:
+        """What a score column holds, numbers or an expression, as a probability."""
+        return score / 100.0 if self.score_unit == "percent" else score
 
     @property
     def sign(self) -> int:

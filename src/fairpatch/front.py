@@ -21,6 +21,7 @@ from fairpatch.data.features import read_features, read_given
 from fairpatch.data.rows import Rows, Shares, seen_rows
 from fairpatch.data.splits import Splits, in_memory
 from fairpatch.decision import Decision
+from fairpatch.direction import check_direction
 from fairpatch.estimator import PatchEstimator, seed_of
 from fairpatch.identity.compare import IfUnlike
 from fairpatch.identity.probe import with_probe
@@ -221,6 +222,7 @@ class FairPatch(PatchEstimator):
         """Fit to rows in memory."""
         decision, seed = self._decision, seed_of(self.random_state)
         given, classes = read_given(self, X, y, s, decision, gaps=not self.target.given_y)
+        check_direction(decision, y if isinstance(y, str) else getattr(y, "name", None), classes[1])
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
         check.same_people(X=X, seen_by_base=seen)
@@ -246,6 +248,7 @@ class FairPatch(PatchEstimator):
         splits = table.splits(self.max_rows)
         read_features(self, splits.learn.X, reset=True)
         classes = np.array(table.classes)
+        check_direction(self._decision, y, classes[1])
         return self._learn(splits, table.base.decision, classes, table.reserved, None, named=True)
 
     def _learn(

@@ -161,6 +161,7 @@ class PatchedModel:
         if score is None:
             return self.patch.decide(X, self.logits(X)).astype(np.int64)
         p = np.asarray(nw.from_native(X, eager_only=True)[score].cast(nw.Float64).to_numpy())
+        p = self.patch.decision.as_probability(p)
         known = np.isfinite(p)
         f_logit = self.base.logits_of(np.where(known, p, self.patch.threshold))
         return np.where(known, self.patch.decide(X, f_logit), -1).astype(np.int64)

@@ -80,7 +80,8 @@ def place(tmp_path_factory):
     for i in range(4):
         frame.iloc[i::4].to_parquet(folder / "parts" / f"{i}.parquet")
     fit = [
-        "fit", "--data", folder / "all.parquet", "--label", "y", "--score", "score",
+        "fit", "--data", folder / "all.parquet", "--label", "y", "--favourable", "1", "--score",
+        "score",
         "--sensitive", "s", "--ignore", "id", "--p-rule", "0.7", "--out", folder / "run",
     ]  # fmt: skip
     return folder, fit, finish(*fit)

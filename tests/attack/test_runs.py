@@ -49,7 +49,8 @@ def said(*arguments, code=0):
 def original(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     people().to_parquet(folder / "people.parquet")
-    said("fit", "--data", folder / "people.parquet", "--label", "y", "--score", "score",
+    said("fit", "--data", folder / "people.parquet", "--label", "y", "--favourable", "1",
+    "--score", "score",
          "--sensitive", "s", "--ignore", "id", "--p-rule", "0.7", "--out", folder / "run",
          code=(0, 4))  # fmt: skip
     return folder
@@ -335,8 +336,8 @@ def test_nothing_that_is_printed_or_stored_commands_a_terminal(tmp_path):
     table = people().rename(columns={"x": f"x{EVIL}"})
     table["s"] = np.where(table["s"] == "a", f"a{EVIL}", "b")
     table.to_parquet(tmp_path / "in.parquet")
-    options = ["--data", tmp_path / "in.parquet", "--label", "y", "--score", "score",
-               "--sensitive", "s", "--ignore", "id"]  # fmt: skip
+    options = ["--data", tmp_path / "in.parquet", "--label", "y", "--favourable", "1",
+               "--score", "score", "--sensitive", "s", "--ignore", "id"]  # fmt: skip
     texts = [said("audit", *options), said("audit", *options, "--json")]
     run = tmp_path / "run"
     texts.append(said("fit", *options, "--p-rule", "0.7", "--out", run, code=(0, 3, 4)))
@@ -351,7 +352,18 @@ def test_nothing_that_is_printed_or_stored_commands_a_terminal(tmp_path):
 def test_odd_tables_get_a_sentence(tmp_path):
     one = people(1)
     one.to_parquet(tmp_path / "one.parquet")
-    options = ["--label", "y", "--score", "score", "--sensitive", "s", "--ignore", "id"]
+    options = [
+        "--label",
+        "y",
+        "--favourable",
+        "1",
+        "--score",
+        "score",
+        "--sensitive",
+        "s",
+        "--ignore",
+        "id",
+    ]
     assert "Audit of below 10 people" in said("audit", "--data", tmp_path / "one.parquet", *options)
     heavy = people().assign(w=1e300)
     heavy.to_parquet(tmp_path / "heavy.parquet")

@@ -165,7 +165,7 @@ def test_what_cannot_be_is_refused(fitted):
 def test_on_the_command_line(tmp_path):
     POPULATION.sample(6_000, seed=1).to_pandas().to_parquet(tmp_path / "people.parquet")
     (tmp_path / "fairpatch.yaml").write_text(
-        "data: people.parquet\nlabel: y\nscore: score\nsensitive: [group]\nkey: id\n"
+        "data: people.parquet\nlabel: y\nfavourable: 1\nscore: score\nsensitive: [group]\nkey: id\n"
         "target: {p_rule: 0.75, action: refer}\n"
     )
     done = fairpatch("fit", "--config", "fairpatch.yaml", "--out", "run", cwd=tmp_path,

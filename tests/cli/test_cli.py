@@ -51,9 +51,7 @@ def folder(tmp_path_factory):
     """A table of scores and a configuration for a quick run."""
     path = tmp_path_factory.mktemp("cli")
     POPULATION.sample(6_000, seed=0).to_pandas().to_csv(path / "people.csv", index=False)
-    fairpatch("init", "people.csv", cwd=path)
-    text = (path / "fairpatch.yaml").read_text()
-    (path / "fairpatch.yaml").write_text(text)
+    fairpatch("init", "people.csv", "--favourable", "1", cwd=path)
     return path
 
 
@@ -69,7 +67,7 @@ def test_init_guesses_the_columns_and_never_replaces(folder):
     assert 'score: "score"' in text
     assert 'sensitive: ["group"]' in text
     assert 'ignore:\n  - "id"  # different for everybody' in text
-    done = fairpatch("init", "people.csv", cwd=folder, code=2)
+    done = fairpatch("init", "people.csv", "--favourable", "1", cwd=folder, code=2)
     assert "use --force" in done.stderr
 
 
@@ -189,7 +187,8 @@ def test_review_on_other_rows(run):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["fit", "--data", "nowhere.csv", "--label", "y", "--sensitive", "group", "--score",
+        (["fit", "--data", "nowhere.csv", "--label", "y", "--favourable", "1", "--sensitive",
+        "group", "--score",
           "score", "--out", "new"], 2, "there is no file 'nowhere.csv'"),
         (["fit", "-c", "nowhere.yaml"], 2, "write one with: fairpatch init"),
         (["audit", "--data", "people.csv", "--label", "Y", "--sensitive", "group", "--score",
@@ -204,7 +203,7 @@ def test_review_on_other_rows(run):
         (["apply", "fairpatch.yaml", "people.csv", "out.xlsx"], 2, "ends in .parquet or .csv"),
         (["show", "people.csv"], 1, "is not a patch"),
         (["show", "nowhere"], 2, "there is no 'nowhere'"),
-        (["audit", "-c", "guess.yaml"], 2, "label could not be guessed"),
+        (["audit", "-c", "guess.yaml"], 2, "label: nobody but you can say"),
         (["audit", "-c", "percent.yaml"], 2, "runs from 0.0 to 100.0"),
         (["audit", "-c", "broken.yaml"], 2, "is not valid YAML"),
         (["fly"], 2, "No such command"),
@@ -223,7 +222,7 @@ def test_errors_say_what_to_do_and_scripts_can_tell_them_apart(folder, arguments
 
 def test_yaml_is_read_as_people_write_it(tmp_path):
     (tmp_path / "own.yaml").write_text(
-        "data: a.csv\nlabel: y\nscore: s\nsensitive: sex\npositive: yes\n"
+        "data: a.csv\nlabel: y\nfavourable: 1\nscore: s\nsensitive: sex\npositive: yes\n"
         "about: {date: 2026-11-16, group_names: {sex: {0: women, yes: men}}}\n"
     )
     found = read(tmp_path / "own.yaml")
@@ -336,8 +335,8 @@ def test_yes_and_no_in_a_csv_are_text_everywhere(tmp_path):
     frame = frame.astype({c: str for c in frame.columns if c.startswith("cat_")})
     frame.to_parquet(tmp_path / "p.parquet")
     frame.to_csv(tmp_path / "p.csv", index=False)
-    options = ["--label", "y", "--score", "score", "--sensitive", "group", "--ignore", "id",
-               "--p-rule", "0.7", "--exclude", "flag"]  # fmt: skip
+    options = ["--label", "y", "--favourable", "1", "--score", "score", "--sensitive", "group",
+               "--ignore", "id", "--p-rule", "0.7", "--exclude", "flag"]  # fmt: skip
     for kind in ("csv", "parquet"):
         fairpatch("fit", "--data", f"p.{kind}", *options, "--out", kind, cwd=tmp_path)
     done = fairpatch("diff", "csv", "parquet", "--data", "p.parquet", cwd=tmp_path)
@@ -370,7 +369,7 @@ def test_labels_that_are_text_and_data_that_changed(tmp_path):
     frame.to_csv(tmp_path / "p.csv", index=False)
     (tmp_path / "fast.yaml").write_text("seed: 1\n")
     options = ["-c", "fast.yaml", "--data", "p.csv", "--label", "paid", "--positive", "back",
-               "--score", "score", "--sensitive", "group"]  # fmt: skip
+               "--favourable", "1", "--score", "score", "--sensitive", "group"]  # fmt: skip
     found = json.loads(fairpatch("audit", *options, "--json", cwd=tmp_path).stdout)
     assert found["accuracy"]["value"] > 0.7
     fit = ["fit", *options, "--ignore", "id", "--p-rule", "0.7", "--out", "run"]

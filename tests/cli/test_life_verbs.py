@@ -38,7 +38,8 @@ def place(tmp_path_factory):
         rows.drop(columns="y").to_parquet(folder / f"month_2026_0{t}.parquet")
         rows[["id", "y"]].to_parquet(folder / f"labels_{t}.parquet")
     verb(
-        "fit", "--data", folder / "train.parquet", "--label", "y", "--score", "score",
+        "fit", "--data", folder / "train.parquet", "--label", "y", "--favourable", "1", "--score",
+        "score",
         "--sensitive", "group", "--ignore", "id", "--ignore", "new_score", "--p-rule", "0.75",
         "--target", "equal_opportunity_difference=0.2", "--target", "safety_margin=1",
         "--out", folder / "run", "--life", folder / "life",
@@ -87,8 +88,8 @@ def test_certify_has_a_code_for_every_verdict(place):
     people(7, 60).to_parquet(place / "few.parquet")
     verb("certify", place / "run", "--data", place / "few.parquet", "--p-rule", "0.8", code=5)
     verb("certify", place / "run", "--data", later, "--p-rule", "0.99", code=4)
-    verb("audit", "--data", later, "--label", "y", "--score", "score", "--sensitive", "group",
-         "--p-rule", "0.8", code=4)  # fmt: skip
+    verb("audit", "--data", later, "--label", "y", "--favourable", "1", "--score", "score",
+         "--sensitive", "group", "--p-rule", "0.8", code=4)  # fmt: skip
     told = verb("certify", place / "run", "--data", later, "--p-rule", "0.65", "--json")
     assert '"verdict": "certified"' in told
 

@@ -24,7 +24,7 @@ def table(**columns):
 def test_a_plain_table_leaves_nothing_open():
     found = profile(table(), [])
     assert (found.label, found.score, found.sensitive) == ("y", "score", ["sex"])
-    assert (found.positive, found.favourable) == (None, 1)
+    assert (found.positive, found.harm) == (None, None)
     assert not [*found.exclude, *found.ignore, *found.categories]
 
 
@@ -57,18 +57,18 @@ def test_dates_keys_codes_weights_and_bands_are_found():
 
 
 @pytest.mark.parametrize(
-    ("name", "labels", "positive", "favourable"),
-    [("default", ("no", "yes"), "yes", 0), ("repaid", ("no", "yes"), "yes", 1),
-     ("class", ("bad", "good"), "bad", 0), ("outcome", ("left", "stayed"), "?", 1),
-     ("y", (False, True), None, 1), ("defaulted", (0, 1), None, 0)],
+    ("name", "labels", "positive", "harm"),
+    [("default", ("no", "yes"), "yes", "default"), ("repaid", ("no", "yes"), "yes", None),
+     ("class", ("bad", "good"), "bad", "bad"), ("outcome", ("left", "stayed"), "?", None),
+     ("y", (False, True), None, None), ("defaulted", (0, 1), None, "defaulted")],
 )  # fmt: skip
-def test_labels_of_text_and_what_is_a_harm(name, labels, positive, favourable):
+def test_labels_of_text_and_what_is_a_harm(name, labels, positive, harm):
     frame = table().drop(columns="y")
     frame[name] = np.array(labels)[np.arange(N) % 2]
     found = profile(frame, [])
     assert found.label == name
     assert found.positive == positive
-    assert found.favourable == favourable
+    assert found.harm == harm
 
 
 def test_true_and_false_however_they_are_written():

@@ -13,6 +13,7 @@ from fairpatch.cli.main import app
 CONFIG = """\
 data: people.csv
 label: y
+favourable: 1
 score: score
 sensitive: [s]
 target: {p_rule: 0.75}

@@ -21,7 +21,8 @@ def folder(tmp_path_factory):
     population = Population(p_rule=0.6, accuracy=0.8, groups=two)
     population.write(path / "people", 262_144, seed=1, rows_per_file=131_072)
     (path / "fast.yaml").write_text("max_rows: 10000\n")
-    fairpatch("fit", "-c", "fast.yaml", "--data", "people", "--label", "y", "--score", "score",
+    fairpatch("fit", "-c", "fast.yaml", "--data", "people", "--label", "y", "--favourable", "1",
+    "--score", "score",
               "--sensitive", "group", "--key", "id", "--p-rule", "0.75", "--out", "run",
               cwd=path)  # fmt: skip
     return path

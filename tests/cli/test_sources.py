@@ -17,7 +17,7 @@ from fairpatch.datasets import Population
 from fairpatch.engines.onnx import run_graph
 from fairpatch.patch import load
 
-COLUMNS = ["--label", "y", "--sensitive", "group", "--ignore", "id"]
+COLUMNS = ["--label", "y", "--favourable", "1", "--sensitive", "group", "--ignore", "id"]
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("terminal")
     people = Population(p_rule=0.6, accuracy=0.8, groups=GROUPS).sample(5_000, seed=1)
     people.to_pandas().to_csv(path / "people.csv", index=False)
-    in_a_terminal("fairpatch init people.csv", path, PATH)
+    in_a_terminal("fairpatch init people.csv --favourable 1", path, PATH)
     return path
 
 
@@ -40,7 +40,9 @@ def test_a_fit_shows_its_stages_on_one_line_that_goes(folder):
 def test_names_that_are_nearly_right_are_offered(folder):
     seen = in_a_terminal("fairpatch fit --config fairpatch.yaml --score scor --out o", folder, PATH)
     text = as_text(seen)
-    assert text.startswith("error:")  # nothing was begun
+    first, error = text.splitlines()[:2]  # nothing was begun
+    assert first == "--score scor goes before the 'score' of fairpatch.yaml"
+    assert error.startswith("error:")
     assert "Did you mean 'score'?" in text
     (folder / "odd.yaml").write_text("data: people.csv\nlabell: y\n")
     seen = in_a_terminal("fairpatch audit --config odd.yaml", folder, PATH)

@@ -22,6 +22,7 @@ from fairpatch.report.figures import Figure
 OPTIONS = """\
 data: {data}
 label: y
+favourable: 1
 score: score
 sensitive: group
 ignore: [id]

@@ -107,7 +107,7 @@ def test_a_query_with_weights_judges_as_the_certificate(fitted):
 def test_a_pack_of_a_weighted_run_has_audit_test_and_monitoring(tmp_path):
     people(6_000, 1).to_parquet(tmp_path / "people.parquet")
     (tmp_path / "fairpatch.yaml").write_text(
-        "data: people.parquet\nlabel: y\nscore: score\nsensitive: [group]\n"
+        "data: people.parquet\nlabel: y\nfavourable: 1\nscore: score\nsensitive: [group]\n"
         "weight: w\nkey: id\ntarget: {p_rule: 0.7}\n"
     )
     done = fairpatch("fit", "--config", "fairpatch.yaml", "--out", "run", cwd=tmp_path,

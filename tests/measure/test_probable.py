@@ -147,7 +147,7 @@ def test_contracts_that_cannot_be_meant():
 def test_on_the_command_line(tmp_path):
     people(6_000, 1).drop(columns=["true", "group"]).to_parquet(tmp_path / "people.parquet")
     (tmp_path / "fairpatch.yaml").write_text(
-        "data: people.parquet\nlabel: y\nscore: score\nsensitive: [group]\nkey: id\n"
+        "data: people.parquet\nlabel: y\nfavourable: 1\nscore: score\nsensitive: [group]\nkey: id\n"
         "decision: {probable: {group: {a: p_a, b: p_b}}}\ntarget: {p_rule: 0.7}\n"
     )
     done = fairpatch("audit", "--config", "fairpatch.yaml", cwd=tmp_path)

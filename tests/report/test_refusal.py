@@ -48,7 +48,8 @@ def test_the_command_line_writes_it_and_it_opens(tmp_path, monkeypatch):
     people().to_csv("people.csv", index=False)
     done = CliRunner().invoke(
         app,
-        ["fit", "--data", "people.csv", "--label", "y", "--score", "score", "--sensitive", "s",
+        ["fit", "--data", "people.csv", "--label", "y", "--favourable", "1", "--score", "score",
+        "--sensitive", "s",
          "--p-rule", "0.95", "--max-changes", "0.02"],
     )  # fmt: skip
     assert done.exit_code == 3, done.output

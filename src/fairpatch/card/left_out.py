@@ -17,12 +17,15 @@ from fairpatch.patch.parts import Column
 COPY = 0.98
 """A rank correlation with f's score above this is a copy of it."""
 IDENTIFIER = re.compile(
-    r"(^|_|\b)(id|uuid|key|number|no|nr|ref|reference|account)s?$", re.IGNORECASE
+    r"(^|_|\b)(id|uuid|key|number|nummer|no|nr|ref|reference|account|konto)s?$", re.IGNORECASE
 )
 DISTINCT = 0.5
 """Of a text's rows: with more different values than this, it names people."""
 WORDS = 4
 """Words of a text on average: with so many it is prose."""
+MEETINGS = 10
+"""Of people with the same whole number, by chance: where so many are expected and none are found,
+somebody handed the numbers out."""
 MOST = 5_000
 FEWEST = 30
 
@@ -55,8 +58,9 @@ def _number(name: str, values: Floats, f_logit: Floats) -> str | None:
     if abs(float(np.corrcoef(rankdata(x), rankdata(f))[0, 1])) > COPY:
         return "a copy of the base model's score"
     whole, many = bool(np.all(x == np.rint(x))), len(np.unique(x))
-    running = float(np.ptp(x)) < 2.0 * len(x)  # numbered one after the other
-    if whole and many == len(x) and (running or IDENTIFIER.search(name)):
+    # n people on so few numbers meet n^2 / 2 range times by chance: a number that nobody shares
+    numbered = len(x) ** 2 / (2.0 * max(1.0, float(np.ptp(x)))) > MEETINGS
+    if whole and many == len(x) and (numbered or IDENTIFIER.search(name.rstrip(" ._-"))):
         return "an identifier: no two people have the same"
     return None
 

@@ -43,6 +43,7 @@ def run(
     from fairpatch.cli import config as configs
 
     options = configs.read(config, data=data, trust_model=trust_model)
+    configs.need_direction(options)
     if (out / MANIFEST).exists() and not force:
         refuse(f"{out} holds a record; use --force to replace it, or --out for another folder")
     chosen, why = search(options, out)

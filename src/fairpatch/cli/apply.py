@@ -76,7 +76,7 @@ def run(
             data, origin = str(scored), data
         table = tables.relation(data)
         tables.need_columns(table, [column, *(c.name for c in loaded.columns)], data)
-        tables.need_probabilities(table, column, data, if_any=True)
+        tables.need_probabilities(table, column, data, loaded.decision, if_any=True)
         heed(compare(loaded, table, column), if_unlike)
         if not out.suffix:
             _by_parts(loaded, data, out, column, what, origin=origin, model=source)

@@ -1,7 +1,7 @@
 """What the base model decides for whom, and how fair that is. One query; only counts are read."""
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.base_model import base_model
+from fairpatch.cli.base_model import base_model, tell_names
 from fairpatch.cli.options import (
     AdverseImpact,
     ConfigFile,
@@ -15,6 +15,8 @@ from fairpatch.cli.options import (
     Label,
     Metrics,
     Model,
+    NoIgnore,
+    NoSensitive,
     Positive,
     PRule,
     Reference,
@@ -41,6 +43,8 @@ def run(
     model: Model = None,
     sensitive: Sensitive = None,
     ignore: Ignore = None,
+    no_sensitive: NoSensitive = None,
+    no_ignore: NoIgnore = None,
     weight: Weight = None,
     threshold: Threshold = None,
     trust_model: TrustModel = None,
@@ -61,6 +65,7 @@ def run(
 
     options = configs.read(
         config,
+        without={"sensitive": no_sensitive, "ignore": no_ignore},
         data=data,
         label=label,
         positive=positive,
@@ -75,8 +80,9 @@ def run(
     )
     f = base_model(options)
     table = table_of(options)
+    tell_names(f, table)
     if options.score:
-        tables.need_probabilities(table, options.score, options.data)
+        tables.need_probabilities(table, options.score, options.data, options.decision)
     audited = audit(
         table if options.score else tables.in_memory(table),
         options.label,

@@ -94,6 +94,17 @@ def _from_mlflow(uri: str) -> Any:
     return need("mlflow.pyfunc", extra="mlflow").load_model(uri).predict
 
 
+def tell_names(f: Any, table: Any) -> None:
+    """Say which of a model's columns the table writes otherwise."""
+    from fairpatch.base import BaseModel
+
+    renamed = BaseModel(f).renamed(list(table.columns))
+    if renamed:
+        pairs = ", ".join(f"{f!r} is {own!r}" for f, own in list(renamed.items())[:5])
+        more = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
+        note(f"the base model writes names in its own way; taken one to one: {pairs}{more}")
+
+
 def file_hash(source: str | None) -> str | None:
     """SHA-256 of the base model's file; None where it is no file."""
     path = None if source is None else Path(source)

@@ -77,7 +77,7 @@ def run(
     table = table_of(options)
     tables.need_columns(table, [c.name for c in patch.columns], options.data)
     if options.score:
-        tables.need_probabilities(table, options.score, options.data, if_any=True)
+        tables.need_probabilities(table, options.score, options.data, options.decision, if_any=True)
     rows = table if options.score else tables.in_memory(table)
     heed(g.compare(g.features(rows, options.label, options.sensitive)), if_unlike)
     certificate = g.certify(

@@ -19,14 +19,18 @@ from fairpatch._extras import need
 from fairpatch._hints import did_you_mean
 from fairpatch.choose.learner import learner_of, options_of
 from fairpatch.choose.target import OPTIONS, Target
+from fairpatch.cli.dialect import Dialect
 from fairpatch.cli.say import note, refuse
 from fairpatch.decision import Decision
+from fairpatch.direction import harm_in
 from fairpatch.life.plan import Need
 from fairpatch.probable import columns_of
 from fairpatch.report.identity import About
 
-OF_THE_DECISION = ("positive", "favourable", "threshold", "weight", "key")
-
+OF_THE_DECISION = ("positive", "favourable", "threshold", "score_unit", "weight", "key")
+LISTS = ("sensitive", "exclude", "categories", "ignore")
+FLAG = {"categories": "category"}
+"""Flags that are not named as their entry."""
 
 if TYPE_CHECKING:
 
@@ -57,7 +61,8 @@ class Config(BaseModel):
     decision: Decision = Field(
         default_factory=Decision,
         description="the positive label, which decision is good for a person, threshold, weights, "
-        "key and words; positive, favourable, threshold, weight and key may be given directly, too",
+        "key and words; positive, favourable, threshold, score_unit, weight and key may be "
+        "given directly, too",
     )
     sensitive: list[str] = Field(description="columns of the sensitive features")
     score: str | None = Field(None, description="column of the base model's probability")
@@ -76,6 +81,11 @@ class Config(BaseModel):
     target: TargetOptions = Field(
         default_factory=lambda: TargetOptions.model_validate({"p_rule": 0.8}),
         description="what must hold",
+    )
+    csv: Dialect = Field(
+        default_factory=Dialect,
+        description="how text files are written: delimiter, decimal, thousands, encoding; what is "
+        "not said is looked for in the file",
     )
     max_rows: int | None = Field(100_000, description="rows to learn from, at most")
     learner: dict[str, Any] = Field(
@@ -147,8 +157,14 @@ def schema() -> str:
     return json.dumps(Config.model_json_schema(), indent=2, sort_keys=True) + "\n"
 
 
-def read(path: Path | None, **options: Any) -> Config:
-    """The file's options, those of the command line before them."""
+def read(
+    path: Path | None, *, without: dict[str, list[str] | None] | None = None, **options: Any
+) -> Config:
+    """The file's options, those of the command line before them.
+
+    Lists of the command line add to the file's; ``without`` is what they take out, and given, what
+    else goes before the file is said.
+    """
     entries: dict[str, Any] = {}
     if path is not None:
         if not path.exists():
@@ -165,24 +181,75 @@ def read(path: Path | None, **options: Any) -> Config:
     inner: dict[str, Any] = entries["decision"] if isinstance(entries.get("decision"), dict) else {}
     unknown = [k for k, v in (*entries.items(), *inner.items()) if v in ("?", ["?"])]
     if unknown and not any(options.get(k) for k in unknown):
-        refuse(f"{path}: {', '.join(unknown)} could not be guessed: replace the '?'")
+        refuse(f"{path}: {', '.join(unknown)}: nobody but you can say, replace the '?'")
     for name in ("target", "decision"):
         if not isinstance(entries.get(name) or {}, dict):
             refuse(f"{path}: {name} must hold options as 'name: value'; got {entries[name]!r}")
     target = {**(entries.get("target") or {}), **_given(options.pop("target", {}))}
+    if without is not None:
+        _tell_contradictions(entries, inner, options, path)
+        options = _with_lists(entries, options, without)
     decision = {k: v for k in OF_THE_DECISION if (v := options.pop(k, None)) is not None}
     if decision:
         inside = entries.get("decision") or {}
         entries = {k: v for k, v in entries.items() if k not in decision}
         entries["decision"] = {**inside, **decision}
+    flags = {**_given(options), **decision}
     entries |= _given(options)
     if target:
         entries["target"] = target
     try:
         return Config.model_validate(entries)
     except ValidationError as error:
-        problems = "; ".join(_problem(p) for p in error.errors())
-        return refuse(f"{path or 'the options'}: {problems}")
+        return refuse("; ".join(_blamed(p, flags, path) for p in error.errors()))
+
+
+def _with_lists(
+    entries: dict[str, Any], options: dict[str, Any], without: dict[str, list[str] | None]
+) -> dict[str, Any]:
+    """Lists of the file and the command line together, less what is taken out."""
+    lists: dict[str, None] = {}
+    for name in LISTS:
+        held = entries.get(name) or []
+        held = [held] if isinstance(held, str) else list(held)
+        gone = without.get(name) or []
+        for column in gone:
+            if column not in held:
+                refuse(
+                    f"--no-{FLAG.get(name, name)} {column}: the file's {name} do not name it"
+                    + did_you_mean(column, held)
+                )
+        added = options.get(name) or []
+        rest = [column for column in held if column not in gone]
+        if added or gone:
+            entries[name] = list(dict.fromkeys([*rest, *added]))
+            lists[name] = None
+    return {**options, **lists}
+
+
+def _tell_contradictions(
+    entries: dict[str, Any], inner: dict[str, Any], options: dict[str, Any], path: Path | None
+) -> None:
+    """Say where a flag goes before what the file says otherwise."""
+    for name, value in options.items():
+        held = entries.get(name, inner.get(name))
+        if value is None or held in (None, "?") or isinstance(value, list | dict):
+            continue
+        if str(held) != str(value):
+            note(f"--{name.replace('_', '-')} {value} goes before the {held!r} of {path}")
+
+
+def need_direction(options: Config) -> None:
+    """Refuse to learn anything while nobody said which decision is good for a person."""
+    if "favourable" in options.decision.model_fields_set:
+        return
+    harm = harm_in([options.label, options.decision.positive or ""])
+    refuse(
+        "nobody said which decision is good for a person: --favourable 1 where a high score speaks "
+        "for them (repaid, hired), --favourable 0 where it speaks against them (default, fraud); "
+        "in a file, favourable: 1 or 0"
+        + (f". {harm!r} sounds like a harm: then it is 0" if harm else "")
+    )
 
 
 def _loaded(path: Path) -> Any:
@@ -215,6 +282,15 @@ def _loaded(path: Path) -> Any:
         return refuse(f"{path} has a value that no option accepts ({error})")
 
 
+def _blamed(error: Any, flags: dict[str, Any], path: Path | None) -> str:
+    """What is wrong, and with what: a flag, or the file."""
+    name = str(error["loc"][-1]) if error["loc"] else ""
+    if name in flags:
+        what = error["msg"].removeprefix("Value error, ").lower()
+        return f"--{FLAG.get(name, name).replace('_', '-')} {flags[name]}: {what}"
+    return f"{path or 'the options'}: {_problem(error)}"
+
+
 def _problem(error: Any) -> str:
     """What is wrong with an option, and which one was meant."""
     place = [str(part) for part in error["loc"]]
@@ -226,11 +302,14 @@ def _problem(error: Any) -> str:
     }
     fields = known[place[0]].model_fields if len(place) > 1 and place[0] in known else None
     names = list(Config.model_fields if fields is None else fields)
-    if error["type"] == "extra_forbidden":
+    if place[0] == "csv":
+        names = list(Dialect.__dataclass_fields__)
+    if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return f"there is no option {'.'.join(place)!r}" + did_you_mean(place[-1], names)
     if error["type"] == "missing":
         return f"{'.'.join(place)} is missing: give it in the file or as --{place[0]}"
-    return f"{'.'.join(place)}: {error['msg'].lower()}".removeprefix(": ")
+    said = error["msg"].removeprefix("Value error, ").lower()
+    return f"{'.'.join(place)}: {said}".removeprefix(": ")
 
 
 def limits(given: list[str], taken: dict[str, Any]) -> dict[str, Any]:
@@ -243,11 +322,11 @@ def limits(given: list[str], taken: dict[str, Any]) -> dict[str, Any]:
     known = list(TargetOptions.model_fields)
     for entry in given:
         name, equals, value = entry.partition("=")
-        if not equals or name not in known:
-            refuse(
-                f"--target {entry}: expected NAME=VALUE, with one of {', '.join(known)}"
-                + did_you_mean(name, known)
-            )
+        if not equals:
+            refuse(f"--target {entry}: expected NAME=VALUE, such as p_rule=0.8")
+        if name not in known:
+            near = did_you_mean(name, known) or f"; there are {', '.join(known)}"
+            refuse(f"--target {entry}: a target has no {name!r}{near}")
         if name in limits_given or name in taken:
             refuse(f"--target {entry}: {name} is given twice")
         limits_given[name] = _value(entry, value)

@@ -1,20 +1,29 @@
 """Data wherever it lies: files through DuckDB, databases through Ibis."""
 
 import hashlib
+from functools import cache
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairpatch._extras import need
 from fairpatch._hints import did_you_mean, in_percent
-from fairpatch.cli.say import refuse
+from fairpatch.cli.dialect import MOST, PLAIN, Dialect, of_files
+from fairpatch.cli.say import note, refuse
+
+if TYPE_CHECKING:
+    from fairpatch.decision import Decision
 
 MOST_HASHED = 5_000_000_000
 """Bytes of data that are hashed for a run's manifest, at most."""
+TEXTS = (".csv", ".tsv", ".txt", ".gz")
 
 
-def relation(source: str) -> Any:
-    """A table to read: people.csv, 'months/*.parquet', a folder, base.duckdb::table, URL::table."""
+def relation(source: str, csv: Dialect = PLAIN) -> Any:
+    """A table to read: people.csv, 'months/*.parquet', a folder, base.duckdb::table, URL::table.
+
+    ``csv`` is how text files are written, where that is known; the rest is looked for.
+    """
     if "://" in source:
         return _database(source)
     duckdb = need("duckdb", extra="cli")
@@ -36,15 +45,41 @@ def relation(source: str) -> Any:
             "them, or base.duckdb::table"
         )
     suffix = Path(source).suffix.lower()
-    if suffix in (".csv", ".tsv", ".txt", ".gz"):
-        # yes and no stay text, as they would in Parquet
-        types = "auto_type_candidates=['BIGINT', 'DOUBLE', 'DATE', 'TIMESTAMP', 'VARCHAR']"
-        return connection.sql(f"SELECT * FROM read_csv({_text(source)}, {types})")  # noqa: S608
+    if suffix in TEXTS:
+        return _csv(connection, source, csv)
     if suffix in (".parquet", ".pq"):
         return connection.sql(f"SELECT * FROM read_parquet({_text(source)})")  # noqa: S608
     return refuse(
         f"do not know how to read {source!r}: expected .csv, .parquet or base.duckdb::table"
     )
+
+
+def _csv(connection: Any, source: str, csv: Dialect) -> Any:
+    """Text files by DuckDB, in the dialect that they are found to be in."""
+    names = tuple(files(source))
+    found = of_files(names, csv)
+    _tell_dialect(source, found.dialect)
+    options = found.dialect.options()
+    if sum(Path(name).stat().st_size for name in found.files) < MOST:
+        options["sample_size"] = "-1"  # a type that fits every row, not the first ones
+    given = "".join(f", {name}={_text(value)}" for name, value in options.items())
+    if found.numbers:
+        given += ", types={" + ", ".join(f"{_text(n)}: 'DOUBLE'" for n in found.numbers) + "}"
+    listed = ", ".join(map(_text, found.files))
+    # yes and no stay text, as they would in Parquet
+    types = "auto_type_candidates=['BIGINT', 'DOUBLE', 'DATE', 'TIMESTAMP', 'VARCHAR']"
+    return connection.sql(f"SELECT * FROM read_csv([{listed}], {types}{given})")  # noqa: S608
+
+
+def dialect_of(source: str) -> Dialect:
+    """How text files are found to be written."""
+    return of_files(tuple(files(source))).dialect
+
+
+@cache
+def _tell_dialect(source: str, dialect: Dialect) -> None:
+    if str(dialect):
+        note(f"{source} is read with {dialect}; to say otherwise: csv: in the configuration")
 
 
 def frame(source: str) -> Any:
@@ -83,7 +118,16 @@ def _database(source: str) -> Any:
         )
     ibis = need("ibis", extra="sql")
     *place, name = table.split(".")
-    connection = ibis.connect(url)
+    kind = url.partition("://")[0]
+    try:
+        connection = ibis.connect(url)
+    except ImportError:
+        refuse(
+            f"there is no driver for {kind} here: pip install 'ibis-framework[{kind}]', or give "
+            "the table as a file"
+        )
+    except ValueError:
+        refuse(f"do not know how to read {kind}://: expected a database that Ibis connects to")
     return connection.table(name, database=tuple(place) if place else None)
 
 
@@ -110,11 +154,11 @@ def without_formulas(table: Any) -> Any:
     return table.project(", ".join(cells))
 
 
-def with_labels(data: str, labels: str, key: str, label: str) -> Any:
+def with_labels(data: str, labels: str, key: str, label: str, csv: Dialect = PLAIN) -> Any:
     """A DuckDB relation of people with labels from another table, joined by a key."""
     if any("://" in source for source in (data, labels)):
         refuse("labels are joined between files; join tables of a database there")
-    people, given = relation(data), relation(labels)
+    people, given = relation(data, csv), relation(labels, csv)
     need_columns(people, [key], data)
     need_columns(given, [key, label], labels)
     more = f"SELECT 1 FROM own GROUP BY {_name(key)} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
@@ -195,7 +239,9 @@ def need_columns(table: Any, wanted: list[str], source: str) -> None:
         )
 
 
-def need_probabilities(table: Any, score: str, source: str, *, if_any: bool = False) -> None:
+def need_probabilities(
+    table: Any, score: str, source: str, decision: "Decision", *, if_any: bool = False
+) -> None:
     """A score in percent is a common mistake: say so at once; ``if_any``: gaps alone are fine."""
     import narwhals as nw
 
@@ -204,10 +250,12 @@ def need_probabilities(table: Any, score: str, source: str, *, if_any: bool = Fa
     low, high = ends.row(0)
     if low is None and if_any:
         return
-    if low is None or isinstance(high, str) or low < 0 or high > 1:
+    most = 100 if decision.score_unit == "percent" else 1
+    if low is None or isinstance(high, str) or low < 0 or high > most:
+        what = "a score in percent" if most == 100 else "a probability"
         refuse(
-            f"column {score!r} of {source} runs from {low} to {high}; a probability is between 0 "
-            "and 1." + ("" if low is None or isinstance(high, str) else in_percent(low, high))
+            f"column {score!r} of {source} runs from {low} to {high}; {what} is between 0 and "
+            f"{most}." + ("" if low is None or isinstance(high, str) else in_percent(low, high))
         )
 
 

@@ -124,7 +124,8 @@ def _text(table: "Protected") -> list[str]:
     rows = [[f"{f} {g}".strip(), *map(str, rest)] for f, g, *rest in _rows(table)]
     changed, people = table.number(changed_rate().hits), table.people()
     text = Table(
-        "Decisions", ["group", "people", "1 only with the first", "1 only with the second"], rows,
+        "Decisions", ["group", "people", "decision 1 with the first only", "with the second only"],
+        rows,
         [] if table.whole else [COARSE],
     ).text()  # fmt: skip
     return [text, f"{changed} of {people} decisions differ"]

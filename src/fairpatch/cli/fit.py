@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.base_model import base_model, with_model_hash
+from fairpatch.cli.base_model import base_model, tell_names, with_model_hash
 from fairpatch.cli.life_folder import facts_of, record
 from fairpatch.cli.options import (
     Categories,
     ConfigFile,
     Data,
     Exclude,
+    FailOn,
     Favourable,
     Ignore,
     Json,
@@ -24,6 +25,10 @@ from fairpatch.cli.options import (
     Label,
     Life,
     Model,
+    NoCategories,
+    NoExclude,
+    NoIgnore,
+    NoSensitive,
     Positive,
     Score,
     Sensitive,
@@ -31,9 +36,9 @@ from fairpatch.cli.options import (
     TrustModel,
     Weight,
 )
-from fairpatch.cli.people import table_of
+from fairpatch.cli.people import notice, table_of
 from fairpatch.cli.say import complain, note, refuse, say, say_json
-from fairpatch.cli.verdicts import leave
+from fairpatch.cli.verdicts import check_fail_on, leave, leave_if_found, tell_findings
 from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
@@ -42,10 +47,15 @@ if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.front import FairPatch
     from fairpatch.patch import Patch
+    from fairpatch.report.flags import Flag
     from fairpatch.report.identity import About
     from fairpatch.report.review import Review
     from fairpatch.verdict import Verdict
 
+KEY_NEEDED = (
+    " To monitor them, name the column that tells people apart, key: in the configuration; they "
+    "are drawn by it."
+)
 MOST = 50_000
 """Rows of a large table that a review is made of; the certificate is of all of them."""
 
@@ -62,6 +72,10 @@ def run(
     exclude: Exclude = None,
     ignore: Ignore = None,
     category: Categories = None,
+    no_sensitive: NoSensitive = None,
+    no_exclude: NoExclude = None,
+    no_ignore: NoIgnore = None,
+    no_category: NoCategories = None,
     weight: Weight = None,
     key: Key = None,
     threshold: Threshold = None,
@@ -79,50 +93,62 @@ def run(
     require_certificate: Annotated[
         bool, typer.Option(help="fail unless the patch is certified, also where it is inconclusive")
     ] = False,
+    fail_on: FailOn = None,
     life: Life = None,
     json: Json = False,
 ) -> None:
     """Fit to a target."""
     from fairpatch.cli import config as configs
 
+    without = {
+        "sensitive": no_sensitive, "exclude": no_exclude, "ignore": no_ignore,
+        "categories": no_category,
+    }  # fmt: skip
     options = configs.read(
-        config, data=data, label=label, positive=positive, favourable=favourable, score=score,
-        model=model, sensitive=sensitive, exclude=exclude, ignore=ignore, categories=category,
-        weight=weight, key=key, threshold=threshold, seed=seed, trust_model=trust_model,
+        config, without=without, data=data, label=label, positive=positive,
+        favourable=favourable, score=score, model=model, sensitive=sensitive, exclude=exclude,
+        ignore=ignore, categories=category, weight=weight, key=key,
+        threshold=threshold, seed=seed, trust_model=trust_model,
         target=configs.limits(target or [], {
             "p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
             "direction": direction,
         }),
     )  # fmt: skip
+    configs.need_direction(options)
+    check_fail_on(fail_on)
     if (out / "manifest.json").exists() and not force:
         refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
-    verdict, summary = fit(options, out, quiet=json)
+    verdict, summary, findings = fit(options, out, quiet=json)
     if summary["met"]:
         record(out, life, "fitted", **facts_of(out))
     if json:
         say_json(summary)
+    leave_if_found(findings, fail_on)
     leave(verdict, certified=require_certificate)
 
 
 def fit(
     options: "Config", out: Path, *, quiet: bool = False
-) -> "tuple[Verdict | None, dict[str, Any]]":
-    """Do it, write the folder, and say what came of it."""
+) -> "tuple[Verdict | None, dict[str, Any], list[Flag]]":
+    """Do it, write the folder, and say what came of it; and what the review found."""
     from fairpatch._progress import showing
     from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.choose.wishes import wish_table
     from fairpatch.report.verdict_section import certificate_text
     from fairpatch.verdict import Verdict
 
-    g = estimator_of(options, base_model(options), options.asked, options.learner)
+    f = base_model(options)
+    g = estimator_of(options, f, options.asked, options.learner)
     table = table_of(options)  # before anything is shown: a column may be missing
+    tell_names(f, table)
+    notice(options, table)
     with showing(sys.stderr.isatty() and not quiet):
         try:
             _fit(g, table, options)
         except TargetNotReachedError as error:
             complain(str(error))
             _refuse(error, options, out)
-            return Verdict.NOT_MET, {"met": False, "why": str(error)}
+            return Verdict.NOT_MET, {"met": False, "why": str(error)}, []
         patch = with_model_hash(g.patch_, options.model)
         review = _review(g, patch, options, out)
     verdict = None if g.certificate_ is None else g.certificate_.verdict
@@ -134,6 +160,7 @@ def fit(
             note(
                 "Rows weigh differently: the fewest changes, the explorer and the alternatives, "
                 "which count people, are not worked out."
+                + (KEY_NEEDED if options.decision.key is None else "")
             )
         if g.choice_.strength != g.preferred_.strength:
             alone = g.fitted_.preferred_certificate
@@ -146,12 +173,14 @@ def fit(
             )
         note(wish_table(g.fitted_.wishes, g.choice_.outcome).text())
         note(certificate_text(review.summary.certificate))
+        tell_findings(review.summary.flags)
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
     costs = [asdict(wish) for wish in g.fitted_.wishes]
     summary = {
         "met": True, "certificate": verdict, "change_rate": g.choice_.change_rate, "wishes": costs,
+        "findings": [f.model_dump() for f in review.summary.flags if f.open],
     }  # fmt: skip
-    return verdict, summary
+    return verdict, summary, review.summary.flags
 
 
 def estimator_of(

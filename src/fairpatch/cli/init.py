@@ -6,12 +6,10 @@ from typing import Annotated
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import SOURCES, Model
-from fairpatch.cli.profile import Profile, profile
+from fairpatch.cli.options import SOURCES, Favourable, Model
+from fairpatch.cli.profile import SEEN, Profile, profile
 from fairpatch.cli.say import note, refuse, say
 
-SEEN = 20_000
-"""Rows that are looked at."""
 NEW = "\n"
 
 
@@ -19,6 +17,7 @@ def run(
     data: Annotated[str, typer.Argument(help=SOURCES)],
     out: Annotated[Path, typer.Option(help="where to write it")] = Path("fairpatch.yaml"),
     model: Model = None,
+    favourable: Favourable = None,
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Guess what the columns are, and say so in comments."""
@@ -29,46 +28,58 @@ def run(
     table = tables.relation(data)
     names = list(table.columns)
     guessed = profile(tables.in_memory(table.limit(SEEN)), tables.index_columns(data))
-    write_whole(out, _text(data, names, guessed, model).rstrip("\n"))
-    open_ones = _open(guessed, model)
+    if model is not None and guessed.score is not None:  # some model's, perhaps this one's
+        guessed.exclude[guessed.score] = "a score, no quantity of the person"
+        guessed.score, guessed.percent = None, False
+    write_whole(out, _text(data, names, guessed, model, favourable).rstrip("\n"))
+    open_ones = _open(guessed, model, favourable)
     if open_ones:
-        note(f"could not be guessed, replace the '?' of: {', '.join(open_ones)}")
+        note(f"yours to say, replace the '?' of: {', '.join(open_ones)}")
+        if guessed.harm and favourable is None:
+            note(
+                f"{guessed.harm!r} sounds like a harm: if a high score is bad for a person, "
+                "favourable is 0"
+            )
     say(f"wrote {out}; check it, then: fairpatch audit --config {out}")
 
 
-def _open(profile: Profile, model: str | None) -> list[str]:
+def _open(profile: Profile, model: str | None, favourable: int | None) -> list[str]:
     asked = {
         "label": profile.label == "?",
         "positive": profile.positive == "?",
-        "favourable": profile.label == "?",
+        "favourable": favourable is None,
         "score": profile.score is None and model is None,
         "sensitive": not profile.sensitive,
     }
     return [name for name, is_open in asked.items() if is_open]
 
 
-def _text(data: str, names: list[str], profile: Profile, model: str | None) -> str:
+def _text(
+    data: str, names: list[str], profile: Profile, model: str | None, favourable: int | None
+) -> str:
     others = [n for n in profile.labels if n != profile.positive]
-    good = {1: "being predicted so is good for a person", 0: "being predicted so is bad for them"}
     base = f"score: {_yaml(profile.score or '?')}" if model is None else f"model: {_yaml(model)}"
     what = "the base model's probability; or 'model:' with its file"
     other = _yaml(str((others or ["?"])[0]))
     about = f"the label that the score is the probability of; the other: {other}"
     positive = None if profile.positive is None else str(profile.positive)
-    guess = f"guessed: {good[profile.favourable]}" if profile.label != "?" else "the label is open"
+    sounds = f"; {_yaml(profile.harm)} sounds like a harm" if profile.harm else ""
     trained = "true for rows that the base model was trained on"
     return f"""\
 # fairpatch: what a run needs. Check every line that was guessed from {_yaml(data)}.
 data: {_yaml(data)}
+{_dialect(data)}\
 # the outcome
 label: {_yaml(profile.label)}
 decision:
 {_entry("positive", positive, about)}\
-  # the decision that is good for a person: 1 or 0 ({guess})
-  favourable: {profile.favourable if profile.label != "?" else '"?"'}
+  # never guessed: 1 where a high score is good for a person, 0 where it is bad for them{sounds}
+  favourable: {'"?"' if favourable is None else favourable}
   # decision 1 is a probability above this; not guessed: set it to your model's own
   threshold: 0.5
+{_unit(profile)}\
 {_entry("weight", profile.weight, "what each row weighs")}\
+{_entry("key", profile.key, "tells people apart: those who weigh more are drawn by it")}\
 {_bands(profile)}\
   # what people call them: approved, denied, positive_words, negative_words
 # {what if model is None else "the base model"}
@@ -95,8 +106,26 @@ seed: 0
 """
 
 
+def _dialect(data: str) -> str:
+    """How the text file is written, where that is not plain."""
+    if Path(data).suffix.lower() not in tables.TEXTS:
+        return ""
+    found = tables.dialect_of(data)
+    if not str(found):
+        return ""
+    entries = ", ".join(f"{name}: {_yaml(value)}" for name, value in found.said.items())
+    return f"# how the file is written, as it was found{NEW}csv: {{{entries}}}{NEW}"
+
+
 def _entry(name: str, value: str | None, why: str, before: str = "  ") -> str:
     return "" if value is None else f"{before}# {why}{NEW}{before}{name}: {_yaml(value)}{NEW}"
+
+
+def _unit(profile: Profile) -> str:
+    if not profile.percent:
+        return ""
+    why = "the score runs from 0 to 100; the threshold above is a probability all the same"
+    return f"  # {why}{NEW}  score_unit: percent{NEW}"
 
 
 def _bands(profile: Profile) -> str:

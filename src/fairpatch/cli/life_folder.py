@@ -81,6 +81,8 @@ def ledger_for(
     if not run.is_dir() or not (asked or (life / LEDGER).exists()):
         return None
     ledger = ledger_in(life)
+    if event == "fitted" and not asked and str(run) not in {e.run for e in ledger.entries()}:
+        return None  # an experiment beside a model in production is no part of its life
     known = {entry.patch for entry in ledger.entries()}
     if known and event not in BEGINS and _hash(run) not in known:
         refuse(

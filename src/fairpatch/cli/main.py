@@ -1,7 +1,7 @@
 """fairpatch: from a table of scores to a certified patch, and on to production.
 
 Exit codes: 0 certified, 1 error, 2 wrong usage, 3 not met, 4 shown not to hold, 5 inconclusive,
-6 looks like another model.
+6 looks like another model, 7 the review found what --fail-on names.
 """
 
 import os
@@ -39,7 +39,7 @@ from fairpatch.verdict import exit_codes
 
 app = typer.Typer(
     name="fairpatch",
-    epilog=f"Exit codes: 1 error, 2 usage; of a verdict: {exit_codes()}.",
+    epilog=f"Exit codes: 1 error, 2 usage; of a verdict: {exit_codes()}; 7 of --fail-on.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -67,6 +67,18 @@ for module in VERBS:
 app.add_typer(alternatives.app, name="alternatives")
 
 
+def _in_short(error: Exception) -> str:
+    """The text of an error; of DuckDB's about text files, without its advice on its own options."""
+    text = str(error)
+    if type(error).__module__.startswith(("duckdb", "_duckdb")) and "CSV" in text:
+        first = " ".join(line.strip() for line in text.splitlines()[:2])
+        return (
+            f"{first}\nSay how the file is written: csv: {{delimiter: ';', decimal: ',', encoding: "
+            "cp1252} in the configuration; fairpatch init finds most of it"
+        )
+    return text
+
+
 def main() -> None:
     """Run a verb; what the user can mend is said in a line, not in a traceback."""
     results_only()
@@ -76,7 +88,7 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("FAIRPATCH_TRACEBACK"):
             raise
-        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        text = error.args[0] if isinstance(error, KeyError) and error.args else _in_short(error)
         complain(f"{text}\n(FAIRPATCH_TRACEBACK=1 shows where)")
         sys.exit(1)
     except KeyboardInterrupt:

@@ -92,7 +92,7 @@ def run(
         table, has_labels = _people(options, data, labels, join)
         tables.need_columns(table, [c.name for c in patch.columns], data)
         if options.score:
-            tables.need_probabilities(table, options.score, data, if_any=True)
+            tables.need_probabilities(table, options.score, data, options.decision, if_any=True)
         in_engine = options.score is not None
         watched = monitor(
             g,
@@ -132,7 +132,7 @@ def run(
 
 def _people(options: "Config", data: str, labels: str | None, join: str | None) -> tuple[Any, bool]:
     """The period's table with its labels, and whether there are any."""
-    given = tables.relation(data)
+    given = tables.relation(data, options.csv)
     if labels is None and options.label in given.columns:
         return table_of(options), True
     if labels is None:
@@ -142,7 +142,7 @@ def _people(options: "Config", data: str, labels: str | None, join: str | None) 
     column = join or options.decision.key
     if column is None:
         return refuse("--labels needs the key that both tables share: --join COLUMN")
-    return tables.with_labels(data, labels, column, options.label), True
+    return tables.with_labels(data, labels, column, options.label, options.csv), True
 
 
 def _counted(g: Any, options: "Config", data: str) -> Any:

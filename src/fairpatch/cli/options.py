@@ -30,6 +30,18 @@ Model = Annotated[
 Sensitive = Annotated[list[str] | None, typer.Option(help="sensitive column; may be repeated")]
 Exclude = Annotated[list[str] | None, typer.Option(help="column the patch must not read")]
 Ignore = Annotated[list[str] | None, typer.Option(help="column that is no feature, such as a key")]
+NoSensitive = Annotated[
+    list[str] | None, typer.Option("--no-sensitive", help="take a column out of the file's list")
+]
+NoExclude = Annotated[
+    list[str] | None, typer.Option("--no-exclude", help="take a column out of the file's list")
+]
+NoIgnore = Annotated[
+    list[str] | None, typer.Option("--no-ignore", help="take a column out of the file's list")
+]
+NoCategories = Annotated[
+    list[str] | None, typer.Option("--no-category", help="take a column out of the file's list")
+]
 Key = Annotated[str | None, typer.Option(help="whole-number column: fit inside the engine")]
 Threshold = Annotated[float | None, typer.Option(help="decision 1 is a probability above this")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
@@ -72,6 +84,10 @@ Metrics = Annotated[
 ]
 JsonLines = Annotated[Path | None, typer.Option("--jsonl", help="append them as JSON Lines")]
 GitHub = Annotated[bool, typer.Option("--github", help="print them as annotations, on stderr")]
+FailOn = Annotated[
+    str | None,
+    typer.Option(help="exit with 7 where the review finds this, or worse: stop or look"),
+]
 SigningKey = Annotated[
     Path | None, typer.Option("--key", help="private key (EC, PEM) to sign the ledger's entry with")
 ]

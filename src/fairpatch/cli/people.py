@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def table_of(options: "Config") -> Any:
     """The table where it lies, without what nobody reads: ignored and index columns."""
-    table = tables.relation(options.data)
+    table = tables.relation(options.data, options.csv)
     tables.need_columns(table, options.named, options.data)
     index = [n for n in tables.index_columns(options.data) if n not in options.named]
     wanted = (options.label, *options.sensitive, options.score, *options.categories)
@@ -24,6 +24,34 @@ def table_of(options: "Config") -> Any:
         refuse(f"column {twice[0]!r} is ignored and used: take it out of one of the two")
     unread = [n for n in (*options.ignore, *index) if n in table.columns]
     return tables.without(table, unread)
+
+
+def notice(options: "Config", table: Any) -> None:
+    """Say of columns what ``init`` would have said, where the configuration says otherwise."""
+    from fairpatch.cli.profile import MANY_CODES, SEEN, profile
+
+    some = tables.in_memory(table.limit(SEEN))
+    roles = {*options.named, *columns_read_by(options)}
+    found = profile(some, [], score=options.score)
+    for name, why in {**found.ignore, **found.exclude}.items():
+        if name not in roles:
+            note(f"take care: the patch may read {name!r}, which is {why}. Or else: --exclude")
+    for name in found.categories:
+        if name not in roles:
+            note(f"take care: {name!r} looks like a code, no quantity. If so: --category")
+    for name in options.categories:
+        values = some[name].nunique()
+        if values > MANY_CODES:
+            note(
+                f"take care: {name!r} is a category of {values:,} values; points for so many are "
+                "points for a few people each. If it is a quantity: --no-category"
+            )
+
+
+def columns_read_by(options: "Config") -> list[str]:
+    """Columns that a target compares people within, or locks by."""
+    within = options.target.model_dump().get("within") or []
+    return [within] if isinstance(within, str) else list(within)
 
 
 def frame_of(options: "Config") -> Any:

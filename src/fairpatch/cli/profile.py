@@ -4,20 +4,36 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-SENSITIVE = ("sex", "gender", "race", "ethnic", "religion", "disab", "marital", "nationality")
+from fairpatch.direction import harm_in
+
+SENSITIVE = (
+    "sex", "gender", "race", "ethnic", "religion", "disab", "marital", "nationality",
+    "geschlecht", "herkunft", "nationalit", "staatsang", "behinder", "konfession", "familienstand",
+    "sexe", "genre", "sexo", "genero", "género", "raza", "geslacht",
+)  # fmt: skip
 """Beginnings of words in a name."""
 GROUPS = ("group", "age_group", "age_band")
-AGES = ("age", "alter", "age_years", "applicant_age")
+AGES = ("age", "alter", "age_years", "applicant_age", "edad", "leeftijd")
 LABELS = ("y", "label", "target", "outcome", "default", "defaulted", "class", "repaid", "bad",
-          "good", "approved", "hired", "churn", "fraud", "recid")  # fmt: skip
-SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default")
-WEIGHTS = ("weight", "weights", "sample_weight", "w", "wgt", "fnlwgt", "pweight")
+          "good", "approved", "hired", "churn", "fraud", "recid", "ausfall", "zurückgezahlt",
+          "kündigung", "betrug", "impago")  # fmt: skip
+SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default", "ausfallwahrscheinlichkeit",
+          "wahrscheinlichkeit", "probabilité", "probabilidad")  # fmt: skip
+WEIGHTS = ("weight", "weights", "sample_weight", "w", "wgt", "fnlwgt", "pweight", "gewicht",
+           "hochrechnungsfaktor", "poids", "peso")  # fmt: skip
 TRAINED = ("train", "is_train", "in_train", "trained_on")
 CODES = ("code", "_cd", "zip", "postcode", "region", "branch", "district", "sector", "industry",
-         "channel", "product")  # fmt: skip
-YES = ("yes", "y", "true", "1", "bad", "default", "defaulted", "good", "approved", "repaid")
-HARMS = ("default", "bad", "fraud", "recid", "arrest", "churn", "late", "arrears", "reject")
-FEW_VALUES = 20
+         "channel", "product", "plz", "postleitzahl", "filiale", "branche",
+         "kennziffer")  # fmt: skip
+YES = ("yes", "y", "true", "1", "bad", "default", "defaulted", "good", "approved", "repaid", "ja",
+       "oui", "si", "sí", "schlecht", "ausfall")  # fmt: skip
+KEY = "different for everybody, as a key is"
+SEEN = 20_000
+"""Rows that are looked at."""
+FEW_VALUES, MANY_CODES = 20, 100
+PERCENT = 100
+COPY = 0.98
+"""A rank correlation with the score above this is a copy of it, as scorecards have it."""
 
 
 @dataclass
@@ -27,8 +43,11 @@ class Profile:
     label: str = "?"
     labels: list[Any] = field(default_factory=list)
     positive: Any = None
-    favourable: int = 1
+    harm: str | None = None
+    """A word of the label's that sounds like something bad for a person."""
     score: str | None = None
+    percent: bool = False
+    """Whether the score runs from 0 to 100."""
     sensitive: list[str] = field(default_factory=list)
     bands: dict[str, list[float]] = field(default_factory=dict)
     ages: dict[str, list[float]] = field(default_factory=dict)
@@ -38,14 +57,20 @@ class Profile:
     categories: list[str] = field(default_factory=list)
     perhaps_codes: list[str] = field(default_factory=list)
     weight: str | None = None
+    key: str | None = None
+    """Whole numbers that tell people apart, where rows weigh differently: they are drawn by it."""
     trained: str | None = None
 
 
-def profile(frame: Any, index: list[str]) -> Profile:
-    """Look at some rows of a table, a pandas frame; ``index`` are columns of a Parquet's index."""
+def profile(frame: Any, index: list[str], score: str | None = None) -> Profile:
+    """Look at some rows of a table, a pandas frame; ``index`` are columns of a Parquet's index.
+
+    ``score`` is its name where that is known.
+    """
     guess = Profile(ignore=dict.fromkeys(index, "the index of the frame it was written from"))
+    guess.score = score
     names = [name for name in frame.columns if name not in index]
-    for name in names:
+    for name in (n for n in names if n != score):
         _role(guess, name, frame[name])
         _cut(guess, name, frame[name].dropna())
     if guess.label == "?":  # the only column of two values that nothing else is
@@ -53,6 +78,12 @@ def profile(frame: Any, index: list[str]) -> Profile:
         guess.label = two[0] if len(two) == 1 else "?"
     if guess.label != "?":
         _of_label(guess, frame[guess.label])
+    if guess.score is not None:
+        _copies(guess, frame)
+    if guess.weight is not None:
+        keys = [n for n, why in guess.ignore.items() if why == KEY and frame[n].dtype.kind in "iu"]
+        guess.key = keys[0] if len(keys) == 1 else None
+        guess.ignore.pop(guess.key or "", None)
     return guess
 
 
@@ -64,8 +95,8 @@ def _role(guess: Profile, name: str, values: Any) -> None:
     kind = known.dtype.kind
     if guess.label == "?" and distinct == 2 and lower in LABELS:
         guess.label = name
-    elif _is_score(lower, known, kind) and guess.score is None:
-        guess.score = name
+    elif guess.score is None and (most := _is_score(lower, known, kind)):
+        guess.score, guess.percent = name, most == PERCENT
     elif lower in WEIGHTS and kind in "iuf" and guess.weight is None:
         guess.weight = name
     elif lower in TRAINED and distinct <= 2:
@@ -77,12 +108,21 @@ def _role(guess: Profile, name: str, values: Any) -> None:
     elif distinct <= 1:
         guess.ignore[name] = "the same for everybody"
     elif distinct == len(known) == len(values) and kind in "iuO" and _counts(known, kind):
-        guess.ignore[name] = "different for everybody, as a key is"
+        guess.ignore[name] = KEY
     elif kind == "O" and distinct > 0.3 * len(known) and distinct > 100:
         guess.exclude[name] = "text that nearly everybody has differently"
-    elif kind in "iu" and distinct <= 100 and any(word in lower for word in CODES):
-        guess.categories.append(name)
-    elif kind in "iu" and 2 < distinct <= FEW_VALUES:
+    elif kind in "iu":
+        _code(guess, name, distinct)
+
+
+def _code(guess: Profile, name: str, distinct: int) -> None:
+    """Whole numbers that name something rather than count it."""
+    if any(word in name.lower() for word in CODES):
+        if distinct <= MANY_CODES:
+            guess.categories.append(name)
+        else:
+            guess.exclude[name] = f"a code of {distinct:,} values, no quantity"
+    elif 2 < distinct <= FEW_VALUES:
         guess.perhaps_codes.append(name)
 
 
@@ -102,10 +142,27 @@ def _is_sensitive(lower: str) -> bool:
     return lower in GROUPS or any(word.startswith(SENSITIVE) for word in words)
 
 
-def _is_score(lower: str, known: Any, kind: str) -> bool:
-    named = any(lower == s or lower.startswith((s + "_", s + ".")) or lower.endswith("_" + s)
-                for s in SCORES)  # fmt: skip
-    return named and kind == "f" and len(known) > 0 and known.min() >= 0 and known.max() <= 1
+def _is_score(lower: str, known: Any, kind: str) -> int:
+    """Where the scores end, 1 or 100, if the name is a score's and the values may be; else 0."""
+    named = any(lower == s or lower.startswith((s + "_", s + ".", s + " "))
+                or lower.endswith(("_" + s, " " + s)) for s in SCORES)  # fmt: skip
+    if not named or kind not in "fiu" or not len(known) or known.min() < 0:
+        return 0
+    if kind == "f" and known.max() <= 1:
+        return 1
+    return PERCENT if 1 < known.max() <= PERCENT else 0
+
+
+def _copies(guess: Profile, frame: Any) -> None:
+    """Columns that are the score once more, in another unit: no scorecard may read them."""
+    scores = frame[guess.score].rank()
+    for name in frame.columns:
+        values = frame[name]
+        if name in (guess.score, guess.label, guess.weight) or values.dtype.kind not in "iuf":
+            continue
+        if values.nunique() > FEW_VALUES and abs(values.rank().corr(scores)) > COPY:
+            guess.ignore.pop(name, None)
+            guess.exclude[name] = f"a copy of {guess.score}"
 
 
 def _counts(known: Any, kind: str) -> bool:
@@ -119,8 +176,7 @@ def _of_label(guess: Profile, values: Any) -> None:
     if {str(v) for v in labels} - {"0", "1", "True", "False", "0.0", "1.0"}:
         good = [v for v in labels if str(v).lower() in YES]
         guess.positive = good[0] if good else "?"
-    words = f"{guess.label} {guess.positive if isinstance(guess.positive, str) else ''}".lower()
-    guess.favourable = 0 if any(word in words for word in HARMS) else 1
+    guess.harm = harm_in([guess.label, guess.positive if isinstance(guess.positive, str) else ""])
 
 
 def _taken(guess: Profile) -> set[str]:

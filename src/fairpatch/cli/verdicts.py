@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from fairpatch.cli.say import note
+from fairpatch.cli.say import note, refuse
 
 if TYPE_CHECKING:
     from fairpatch.life.checks import Check
+    from fairpatch.report.flags import Flag
     from fairpatch.verdict import Verdict
+
+FOUND = 7
+"""The exit code where the review found what ``--fail-on`` names."""
 
 
 def tell(
@@ -29,6 +33,33 @@ def tell(
     if github or os.environ.get("GITHUB_ACTIONS") == "true":
         for line in outputs.annotations(checks):
             note(line)
+
+
+def tell_findings(flags: "Sequence[Flag]") -> None:
+    """What a person must decide on before the patch is signed, as the review has it."""
+    grave = [flag for flag in flags if flag.open]
+    stops = sum(flag.level == "stop" for flag in grave)
+    if not grave:
+        note("The review found nothing that speaks against signing.")
+        return
+    several = "s" if len(grave) > 1 else ""
+    grades = f", {stops} of them speaking against signing" if stops else ""
+    note(f"The review has {len(grave)} finding{several} to decide on{grades}:")
+    for flag in grave:
+        note(f"  {flag.level.upper()}: {flag.text}")
+
+
+def check_fail_on(level: str | None) -> None:
+    """Refuse a level that no finding has."""
+    if level not in (None, "stop", "look"):
+        refuse(f"--fail-on must be stop or look; got {level!r}")
+
+
+def leave_if_found(flags: "Sequence[Flag]", level: str | None) -> None:
+    """Exit with a code of its own where a finding is as grave as asked, or graver."""
+    wanted = {"stop": ("stop",), "look": ("stop", "look")}.get(level or "", ())
+    if any(flag.level in wanted for flag in flags):
+        sys.exit(FOUND)
 
 
 def leave(verdict: "Verdict | None", *, certified: bool = True) -> NoReturn:

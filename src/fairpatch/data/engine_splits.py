@@ -19,7 +19,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch import _checks as check
-from fairpatch._hints import did_you_mean
+from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.splits import Crossed, Splits
@@ -301,7 +301,7 @@ def thinned_table(table: Any, decision: Decision) -> Any:
     if decision.key is None:
         raise ValueError(
             "rows weigh differently, and are drawn by their key to be judged over time: name it, "
-            "Decision(key='id')"
+            + hint("Decision(key='id')", "key: id in the configuration")
         )
     frame = nw.from_native(table).lazy()
     weight = nw.col(decision.weight).cast(nw.Float64)

@@ -67,6 +67,8 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
     graph = Graph(need("onnx", extra="onnx"))
     _check_names(patch)
     p = graph.input(SCORE, graph.onnx.TensorProto.DOUBLE)
+    if patch.decision.score_unit == "percent":
+        p = graph.node("Div", [p, graph.constant([100.0])])
     ends = ("GreaterOrEqual", 0.0), ("LessOrEqual", 1.0)
     low, high = (graph.node(op, [p, graph.constant([end])]) for op, end in ends)
     graph.node("And", [low, high], output=VALID)

@@ -13,6 +13,7 @@ from fairpatch._extras import need
 from fairpatch.base import CLIP, BaseModel, gives_log_odds
 from fairpatch.engines.onnx_graph import OPSET, Graph
 from fairpatch.engines.trees import LEAF, Trees, trees_of
+from fairpatch.model_names import columns_for
 from fairpatch.patch.columns import Columns
 
 
@@ -173,8 +174,12 @@ def _columns(model: Any, X: Any) -> dict[str, bool]:
         return dict.fromkeys(Columns.of(X).names, False)
     names = getattr(model, "feature_names_in_", None)
     names = frame.columns if names is None else [str(name) for name in names]
-    schema = frame.schema
-    return {name: not (schema[name].is_numeric() or schema[name] == nw.Boolean) for name in names}
+    schema, meant = frame.schema, columns_for(names, frame.columns)
+    kinds = {name: schema[meant.get(name, name)] for name in names}
+    return {
+        meant.get(name, name): not (kind.is_numeric() or kind == nw.Boolean)
+        for name, kind in kinds.items()
+    }
 
 
 def _inputs(graph: Graph, columns: dict[str, bool]) -> dict[str, str]:

@@ -63,7 +63,7 @@ def check_sql(
     """
     if patch.fingerprint is None:
         raise ValueError("this patch has no fingerprint: it was learned by an older fairpatch")
-    query = figures(patch.fingerprint, unbound(patch, score, table), score)
+    query = figures(patch, patch.fingerprint, unbound(patch, score, table), score)
     return as_text(with_verdict(patch.fingerprint, query), dialect)
 
 

@@ -29,6 +29,7 @@ from fairpatch.identity.figures import (
 from fairpatch.identity.fingerprint import step_of
 from fairpatch.identity.probe import probe_distance
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.expressions import probability
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.model import Patch
 
@@ -156,16 +157,17 @@ def compare(patch: Patch, table: Any, score: str) -> Comparison:
     frame = nw.from_native(table)
     if isinstance(frame, nw.DataFrame):
         p = np.asarray(frame[score].cast(nw.Float64).to_numpy(), np.float64)
+        p = patch.decision.as_probability(p)
         some = frame.filter(((p >= 0) & (p <= 1)).tolist())
         return compare_rows(patch, some.to_native(), p[(p >= 0) & (p <= 1)])
-    sums = sums_of_table(known, frame, score).collect()
+    sums = sums_of_table(known, frame, probability(patch, score)).collect()
     row: dict[str, Any] = next(iter(sums.iter_rows(named=True)), {})
     return _judged(known, {name: _number(value) for name, value in row.items()})
 
 
-def figures(known: Fingerprint, table: Any, score: str) -> Any:
+def figures(patch: Patch, known: Fingerprint, table: Any, score: str) -> Any:
     """One row: people, and every figure by its name. The engine works it out."""
-    sums = sums_of_table(known, nw.from_native(table).lazy(), score)
+    sums = sums_of_table(known, nw.from_native(table).lazy(), probability(patch, score))
     return sums.select(**figures_of(known, Expressions())).to_native()
 
 

@@ -87,9 +87,8 @@ def sums_of_rows(known: Fingerprint, patch: Patch, held: Columns, p: Floats) -> 
     return sums
 
 
-def sums_of_table(known: Fingerprint, frame: Any, score: str) -> Any:
+def sums_of_table(known: Fingerprint, frame: Any, p: nw.Expr) -> Any:
     """All that is counted, as one row: people, shares at the edges, sums of scores between them."""
-    p = nw.col(score).cast(nw.Float64)
     frame = frame.filter(~p.is_null() & (p >= 0.0) & (p <= 1.0))
     sums = {"n": nw.len(), "p": p.sum()}
     sums |= {f"s{i}": _count(p <= edge) for i, edge in enumerate(known.edges)}

@@ -18,6 +18,7 @@ from fairpatch.patch.expressions import (
     confidence_expr,
     decision_expr,
     points_expr,
+    probability,
     reason_expr,
     score_expr,
     unbounded_expr,
@@ -64,7 +65,7 @@ def apply(
     frame = nw.from_native(table)
     check_columns(patch, frame, score)
     patch, r = typed(patch, frame.collect_schema()), nw.col(RATIO)
-    before = nw.col(score).cast(nw.Float64) > patch.threshold
+    before = probability(patch, score) > patch.threshold
     if patch.card is None:
         frame = frame.with_columns(unbounded_expr(patch).alias(RATIO))
         more = [decision_expr(patch, score, r).alias(DECISION)]
@@ -81,7 +82,7 @@ def apply(
     frame = frame.with_columns(
         points_expr(patch).alias(POINTS), confidence_expr(patch, score).alias(CONFIDENCE)
     )
-    p = nw.col(score).cast(nw.Float64)
+    p = probability(patch, score)
     changes = changed_expr(patch, score, points, confidence)
     changed = nw.when((p >= 0.0) & (p <= 1.0)).then(changes).alias(CHANGED)
     known = ~nw.col(CHANGED).is_null()

@@ -19,7 +19,7 @@ from fairpatch import _checks as check
 from fairpatch._extras import need
 from fairpatch.measure.direction import may_demote
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
-from fairpatch.patch.expressions import confidence_expr
+from fairpatch.patch.expressions import confidence_expr, probability
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import NEVER
 from fairpatch.patch.typed import typed
@@ -126,7 +126,7 @@ def _placed(patch: Patch, frame: Any, score: str) -> Any:
     card, good = patch.card, bool(patch.decision.favourable)
     if card is None:
         raise ValueError("only a scorecard has points")
-    p = nw.col(score).cast(nw.Float64)
+    p = probability(patch, score)
     fixed = typed(patch, frame.collect_schema())
     frame = frame.with_columns(confidence_expr(fixed, score).alias(_SURE), nw.lit(1).alias(_ONE))
     points, sure = nw.col(POINTS), nw.col(_SURE)

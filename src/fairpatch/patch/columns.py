@@ -162,10 +162,10 @@ def _kind(name: str, dtype: Any) -> Kind:
     if _is_category(dtype):
         return "category"
     if dtype.is_temporal():
-        raise TypeError(_no_date(name, dtype))
+        raise TypeError(_no_date(name, str(dtype).partition("(")[0].lower()))
     raise TypeError(
-        f"column {name!r} has the type {dtype}; a patch reads numbers, booleans and strings. "
-        f"Convert it, or {_without(name)}"
+        f"column {name!r} has the type {str(dtype).lower()}; a patch reads numbers, booleans and "
+        f"strings. Convert it, or {_without(name)}"
     )
 
 

@@ -64,6 +64,12 @@ def ratio_expr(patch: Patch, score: str | None = None) -> nw.Expr:
     return ratio if patch.card is None else bounded_expr(ratio)
 
 
+def probability(patch: Patch, score: str) -> nw.Expr:
+    """f's probability from its column, whatever unit that is written in."""
+    p: nw.Expr = patch.decision.as_probability(nw.col(score).cast(nw.Float64))
+    return p
+
+
 def points_expr(patch: Patch) -> nw.Expr:
     """The weighted sum: on a card, its whole points."""
     return _sum(merge(patch.concepts, patch.offset), whole=patch.card is not None)
@@ -71,7 +77,7 @@ def points_expr(patch: Patch) -> nw.Expr:
 
 def needed_points_expr(patch: Patch, score: str) -> nw.Expr:
     """The points where a decision may hang on them; 0 where the direction leaves it as it is."""
-    above = nw.col(score).cast(nw.Float64) > patch.threshold
+    above = probability(patch, score) > patch.threshold
     denied = ~above if patch.decision.favourable else above
     if not may_demote(patch.direction):
         return nw.when(denied).then(points_expr(patch)).otherwise(nw.lit(0))
@@ -95,7 +101,7 @@ def unbounded_expr(
     if not patch.strength:
         return points * 0.0 + 1.0
     confidence = confidence_expr(patch, score) if confidence is None else confidence
-    above, up = nw.col(score).cast(nw.Float64) > patch.threshold, patch.decision.sign
+    above, up = probability(patch, score) > patch.threshold, patch.decision.sign
     towards = points * nw.when(above).then(nw.lit(up)).otherwise(nw.lit(-up))
     short = towards + confidence + _by_side(patch, score, lambda needed: needed - HALF)
     return short / _by_side(patch, score, lambda needed: float(max(needed, 1)))
@@ -103,7 +109,7 @@ def unbounded_expr(
 
 def confidence_expr(patch: Patch, score: str) -> nw.Expr:
     """The points that f's confidence is worth, by the band of its score, or by a lock."""
-    p = nw.col(score).cast(nw.Float64)
+    p = probability(patch, score)
     points = _by_range(p, [] if patch.card is None else patch.card.bands, whole=True)
     lock = None if patch.card is None else patch.card.lock
     return (
@@ -115,7 +121,7 @@ def confidence_expr(patch: Patch, score: str) -> nw.Expr:
 
 def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:
     """Whether a card changes the decision: whole numbers, compared. Null where the score is."""
-    p, card = nw.col(score).cast(nw.Float64), patch.card
+    p, card = probability(patch, score), patch.card
     if card is None or not patch.strength:
         return p < 0.0
     good = bool(patch.decision.favourable)
@@ -135,7 +141,7 @@ def _by_side(patch: Patch, score: str, value: Callable[[int], float]) -> nw.Expr
     gain, loss = patch.needed
     if gain == loss:
         return nw.lit(value(gain))
-    above = nw.col(score).cast(nw.Float64) > patch.threshold
+    above = probability(patch, score) > patch.threshold
     high, low = (loss, gain) if patch.decision.favourable else (gain, loss)
     return nw.when(above).then(nw.lit(value(high))).otherwise(nw.lit(value(low)))
 
@@ -164,7 +170,7 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
     narwhals expression
         True or false a row; null where there is no probability.
     """
-    p = nw.col(score).cast(nw.Float64)
+    p = probability(patch, score)
     if patch.card is not None and ratio is None:
         above = p > patch.threshold
         changed = changed_expr(patch, score, points_expr(patch), confidence_expr(patch, score))
@@ -197,7 +203,7 @@ def favour_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) 
 
     ``points`` and ``confidence`` are columns, which cards that differ in the points needed share.
     """
-    p = nw.col(score).cast(nw.Float64)
+    p = probability(patch, score)
     if patch.card is None:
         decided = _decided(patch, p, points * patch.strength + 1.0)
     else:
@@ -213,9 +219,9 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     A card's r is within -1 and 1. The paper's may be anything, and its powers too large for a
     double: there the exponent is worked out first, and kept within what a double holds.
     """
-    p = nw.col(score).cast(nw.Float64)
+    p = probability(patch, score)
     r = ratio_expr(patch, score) if ratio is None else ratio
-    near = _inside(score)
+    near = _inside(patch, score)
     if patch.card is None:
         shift = log((1 - patch.threshold) / patch.threshold)
         z = r * (((1.0 - near) / near).log() - shift) + shift
@@ -265,9 +271,9 @@ def _text_expr(line: ReasonLine, approved: nw.Expr) -> nw.Expr:
     return nw.when(pushed).then(nw.lit(BETWEEN + line.text)).otherwise(nw.lit(""))
 
 
-def _inside(score: str) -> nw.Expr:
+def _inside(patch: Patch, score: str) -> nw.Expr:
     """f's probability, kept away from 0 and 1."""
-    p = nw.col(score).cast(nw.Float64)
+    p = probability(patch, score)
     return _first([(p < EDGE, EDGE), (p > 1 - EDGE, 1 - EDGE)], p)
 
 

@@ -65,7 +65,7 @@ class OnePerson:
         self._pushes = [] if patch.card else [_sum(merge([c])) for c in patch.concepts]
 
     def decide(self, row: Row | Sequence[Any], score: float) -> Decided:
-        """The decision about a row, a dictionary or an array, of whom f's probability is known."""
+        """The decision about a row, a dictionary or an array, of whom f's score is known."""
         if not isinstance(row, Mapping):
             row = self._named(row)
         try:
@@ -76,6 +76,7 @@ class OnePerson:
                 f"the row has no column {error.args[0]!r}, which the patch reads"
             ) from None
         patch, t, p = self.patch, self.patch.threshold, float(score)
+        p = patch.decision.as_probability(p)
         r = self._ratio(points, p, locked=locked)
         if not 0.0 <= p <= 1.0:  # nor NaN
             return Decided(None, None, r, points)

@@ -87,7 +87,7 @@ def audit(
         counts, decided = count_whole_table(X, y, sensitive_features, estimator, contract)
         if mean_scores:
             table = sensitive_table(X, contract, counts.features)
-            scores = ScoreMeans.of_table(table, estimator, counts.features)
+            scores = ScoreMeans.of_table(table, estimator, counts.features, contract)
     else:
         given = take_apart(X, y, sensitive_features, contract, read_by(estimator))
         weight = sample_weight if given.weight is None else given.weight

@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch._arrays import Floats
+from fairpatch.decision import PLAIN, Decision
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.values import Value, plain
 
@@ -42,9 +43,11 @@ class ScoreMeans:
         return cls(groups.features, dict(zip(named, zip(*parts, strict=True), strict=True)))
 
     @classmethod
-    def of_table(cls, table: Any, score: str, features: Sequence[str]) -> "ScoreMeans":
+    def of_table(
+        cls, table: Any, score: str, features: Sequence[str], decision: Decision = PLAIN
+    ) -> "ScoreMeans":
         """Of a table in an engine; scores that are no probability are left out."""
-        p = nw.col(score).cast(nw.Float64)
+        p = decision.as_probability(nw.col(score).cast(nw.Float64))
         frame = nw.from_native(table).filter((p >= 0.0) & (p <= 1.0))
         sums = [nw.len(), p.sum(), (p * p).sum()]
         named = [e.alias(f"{OWN}{i}") for i, e in enumerate(sums)]
