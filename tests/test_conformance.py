@@ -155,8 +155,7 @@ def test_every_door_decides_alike(kind, reference, tmp_path, monkeypatch):
         else kind.table.to_parquet(data)
     )  # fmt: skip
     said = {
-        "data": str(data), "label": "y", "favourable": 1, "score": "score",
-        "sensitive": list(kind.sensitive),
+        "data": str(data), "label": "y", "score": "score", "sensitive": list(kind.sensitive),
         "decision": kind.decision.model_dump(exclude_none=True), "target": TARGET,
         "exclude": list(kind.exclude), "ignore": list(kind.ignore),
         "categories": list(kind.categories),

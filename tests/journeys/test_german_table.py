@@ -1,4 +1,4 @@
-"""The German table runs from init to a monitored month, and its decisions are the same everywhere."""
+"""The German table runs from init to a monitored month; every engine decides alike on it."""
 
 import json
 import os

@@ -52,7 +52,7 @@ def test_what_is_wrong_is_said():
     one = OnePerson(number_patch())
     with pytest.raises(KeyError, match="no column 'a'"):
         one.decide({"b": 1.0}, 0.3)
-    with pytest.raises(TypeError, match="column 'a' must be a number; got 'x'"):
+    with pytest.raises(TypeError, match="column 'a' must be a number for this patch; got 'x'"):
         one.decide({"a": "x"}, 0.3)
     with pytest.raises(TypeError, match="give a dictionary"):
         one.decide([1.0], 0.3)

@@ -122,7 +122,9 @@ def _score(
     base = BaseModel(read_model(source, trust=trust), decision=patch.decision)
     table = tables.relation(data)
     tables.need_columns(table, [c.name for c in patch.columns], data)
+    renamed = base.renamed(table.columns)
     columns = base.columns or [n for n in table.columns if n not in no_features]
+    columns = [renamed.get(name, name) for name in columns]
     tables.need_columns(table, columns, data)
     heed(compare_model(patch, base, tables.in_memory(table.limit(100))), if_unlike)
     score(table, base, columns, out=out, name=SCORE)

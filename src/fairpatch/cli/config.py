@@ -302,7 +302,7 @@ def _problem(error: Any) -> str:
     }
     fields = known[place[0]].model_fields if len(place) > 1 and place[0] in known else None
     names = list(Config.model_fields if fields is None else fields)
-    if place[0] == "csv":
+    if place[:1] == ["csv"]:
         names = list(Dialect.__dataclass_fields__)
     if error["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return f"there is no option {'.'.join(place)!r}" + did_you_mean(place[-1], names)

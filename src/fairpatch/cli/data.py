@@ -1,6 +1,7 @@
 """Data wherever it lies: files through DuckDB, databases through Ibis."""
 
 import hashlib
+import re
 from functools import cache
 from glob import glob
 from pathlib import Path
@@ -140,17 +141,23 @@ def without(table: Any, columns: list[str]) -> Any:
     return nw.from_native(table).drop(*columns).to_native()
 
 
+FORMULA = "^[\\s]*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
+"""How a text begins that spreadsheets take for a formula; full-width signs count, too."""
+
+
 def without_formulas(table: Any) -> Any:
-    """A DuckDB relation whose texts no spreadsheet takes for a formula: those get an apostrophe."""
-    if not hasattr(table, "project"):  # a database's own table
-        return table
-    cells = [
-        f"CASE WHEN regexp_matches({_name(name)}, '^[=+\\-@\\t\\r]') THEN chr(39) || {_name(name)} "
-        f"ELSE {_name(name)} END AS {_name(name)}"
-        if str(kind) == "VARCHAR"
-        else _name(name)
-        for name, kind in zip(table.columns, table.types, strict=True)
-    ]
+    """A table whose texts and names no spreadsheet takes for a formula: they get an apostrophe."""
+    if not hasattr(table, "project"):  # a database's own: what is written as text is small
+        table = need("duckdb", extra="cli").from_arrow(table.to_pyarrow())
+    cells = []
+    for name, kind in zip(table.columns, table.types, strict=True):
+        shown = f"'{name}" if re.match(FORMULA, name) else name
+        cell = _name(name)
+        if str(kind).startswith(("VARCHAR", "ENUM")):
+            cell = f"CAST({cell} AS VARCHAR)"
+            harmful = f"regexp_matches({cell}, {_text(FORMULA)})"
+            cell = f"CASE WHEN {harmful} THEN chr(39) || {cell} ELSE {cell} END"
+        cells.append(f"{cell} AS {_name(shown)}")
     return table.project(", ".join(cells))
 
 

@@ -4,18 +4,16 @@ DuckDB finds the delimiter, quotes and types; it reads neither Windows' encoding
 unasked. Those two are looked for here, in the file itself, and what is not plain is said.
 """
 
-import atexit
 import codecs
 import gzip
 import re
-import shutil
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 from fairpatch._extras import need
+from fairpatch.files.private import private_file
 
 WINDOWS, LATIN = "cp1252", "latin-1"
 READ_BY_DUCKDB = {"utf-8": "utf-8", "utf8": "utf-8", "ascii": "utf-8"}
@@ -115,7 +113,7 @@ def _opened(file: str) -> BinaryIO:
 
 def _rewritten(file: str, encoding: str) -> str:
     """The file in UTF-8, in a folder of this process that goes when it ends."""
-    path = Path(_folder()) / f"{len(list(Path(_folder()).iterdir()))}-{Path(file).stem}.csv"
+    path = private_file(f"{Path(file).stem}.csv")
     try:
         decode = codecs.getincrementaldecoder(encoding)()
     except LookupError:
@@ -135,13 +133,6 @@ def _rewritten(file: str, encoding: str) -> str:
                 "Set another encoding: csv: {encoding: ...}"
             ) from None
     return str(path)
-
-
-@cache
-def _folder() -> str:
-    folder = tempfile.mkdtemp(prefix="fairpatch-")  # readable by nobody else
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def _numbers(file: str, dialect: Dialect) -> tuple[tuple[str, ...], dict[str, Any]]:

@@ -4,6 +4,7 @@ Exit codes: 0 certified, 1 error, 2 wrong usage, 3 not met, 4 shown not to hold,
 6 looks like another model, 7 the review found what --fail-on names.
 """
 
+import errno
 import os
 import sys
 from typing import Annotated
@@ -67,9 +68,31 @@ for module in VERBS:
 app.add_typer(alternatives.app, name="alternatives")
 
 
+_FAILED = {
+    errno.ENOSPC: "could not be written: the disk is full. What was there before is as it was",
+    errno.EDQUOT: "could not be written: your share of the disk is used up",
+    errno.EROFS: "could not be written: the folder is read-only. Name another place",
+    errno.EACCES: "could not be read or written: you have no right to. Name another place",
+    errno.EMFILE: "could not be opened: too many files are open (ulimit -n)",
+    errno.EISDIR: "is a folder, and a file is needed",
+    errno.ENOTDIR: "lies in what is no folder",
+    errno.ENAMETOOLONG: "could not be written: the name is too long",
+}
+"""What a system's error numbers mean, with what to do."""
+
+
 def _in_short(error: Exception) -> str:
     """The text of an error; of DuckDB's about text files, without its advice on its own options."""
     text = str(error)
+    if isinstance(error, MemoryError):
+        return (
+            "there is not enough memory. Fewer rows to learn from: max_rows; or a key, so that the "
+            "table stays in its engine: --key"
+        )
+    if isinstance(error, OSError) and error.errno in _FAILED:
+        return f"{error.filename or 'a file'} {_FAILED[error.errno]}"
+    if "No space left on device" in text:  # as DuckDB says it
+        return f"a file {_FAILED[errno.ENOSPC]}"
     if type(error).__module__.startswith(("duckdb", "_duckdb")) and "CSV" in text:
         first = " ".join(line.strip() for line in text.splitlines()[:2])
         return (
@@ -83,6 +106,8 @@ def main() -> None:
     """Run a verb; what the user can mend is said in a line, not in a traceback."""
     results_only()
     speak_shell()
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # nothing leaves this machine
+    os.environ.setdefault("DO_NOT_TRACK", "true")
     try:
         app()
     except Exception as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairpatch.cli.say import refuse
+from fairpatch.files.private import private_file
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
@@ -75,24 +76,51 @@ def manifest(folder: Path) -> "Manifest":
             f"{path} is no manifest of a run ({problem}). Take the run from where it was written, "
             "or run the same fairpatch fit again"
         )
+    if sealed.format != RECORD:
+        _check_verdict(folder, sealed)
     return sealed
 
 
+def _check_verdict(folder: Path, sealed: "Manifest") -> None:
+    """Refuse a manifest that says another verdict than the run's certificate."""
+    from fairpatch.files.strict_json import read_strictly
+
+    path = folder / "certificate.json"
+    if not path.is_file():
+        return  # said where it is read
+    held = read_strictly(path, "a certificate")
+    verdict = held.get("verdict") if isinstance(held, dict) else None
+    if verdict != sealed.certificate:
+        raise ValueError(
+            f"{folder / MANIFEST} says {sealed.certificate or 'no certificate'!r} and "
+            f"{path.name} says {verdict or 'none'!r}: one of them was changed after the run. Take "
+            "the run from where it was written, or run the same fairpatch fit again"
+        )
+
+
 def checked(folder: Path, *names: str) -> list[Path]:
-    """Files of a run, each of them as the manifest says."""
-    known = manifest(folder).sha256
+    """Files of a run, each of them as the manifest says.
+
+    What was hashed is what is read: the bytes are kept aside, and a file that is exchanged in the
+    meantime changes nothing.
+    """
+    known, found = manifest(folder).sha256, []
     for name in names:
         path = folder / name
         if name not in known:
             raise ValueError(f"{folder} is a record of alternatives and no run: it has no {name}")
         if not path.is_file():
             raise ValueError(f"{path} is missing: the run is not whole")
-        if _hash(path) != known[name]:
+        held = path.read_bytes()
+        if hashlib.sha256(held).hexdigest() != known[name]:
             raise ValueError(
                 f"{path} is not what the manifest says: it was changed after the run. Take the "
                 "run from where it was written, or run the same fairpatch fit again"
             )
-    return [folder / name for name in names]
+        kept = private_file(name)
+        kept.write_bytes(held)
+        found.append(kept)
+    return found
 
 
 def whole(folder: Path) -> None:

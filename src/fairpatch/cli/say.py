@@ -1,6 +1,7 @@
 """What the command line says: results on stdout, everything else on stderr; JSON for machines."""
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -8,6 +9,7 @@ from typing import Any, NoReturn
 from fairpatch._progress import clear
 
 USAGE = 2
+COMMAND = re.compile(r"^(\s*)([:#])([:#])", re.MULTILINE)
 
 
 def results_only() -> None:
@@ -39,10 +41,21 @@ def note(text: str) -> None:
 
 
 def harmless(text: str) -> str:
-    """Text without what a terminal obeys: control characters and marks of direction are shown."""
-    return "".join(
+    """Text without what a terminal or a pipeline's runner obeys.
+
+    Control characters and marks of direction are shown; a line that begins as a workflow command
+    (``::error::``, ``##[error]``, ``##vso[``) has a blank put into its beginning.
+    """
+    shown = "".join(
         c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
     )
+    return COMMAND.sub(r"\1\2 \3", shown)
+
+
+def command(text: str) -> None:
+    """A workflow command of our own, whose parts are escaped already."""
+    sys.stderr.write("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
+    sys.stderr.write("\n")
 
 
 def complain(text: str) -> None:

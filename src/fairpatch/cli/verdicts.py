@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from fairpatch.cli.say import note, refuse
+from fairpatch.cli.say import command, note, refuse
 
 if TYPE_CHECKING:
     from fairpatch.life.checks import Check
@@ -32,7 +32,7 @@ def tell(
         outputs.json_lines(checks, jsonl, period=period)
     if github or os.environ.get("GITHUB_ACTIONS") == "true":
         for line in outputs.annotations(checks):
-            note(line)
+            command(line)
 
 
 def tell_findings(flags: "Sequence[Flag]") -> None:

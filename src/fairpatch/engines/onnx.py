@@ -5,6 +5,7 @@ Outputs: ratio, patched score, and decision: the base model's, reversed where r 
 Everything is in double precision, so the decisions are those of numpy, to the last row.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,13 @@ from fairpatch.engines.onnx_base import log_odds as odds_of
 from fairpatch.engines.onnx_graph import Graph, joined
 from fairpatch.files.atomic import whole_file
 from fairpatch.measure.direction import may_demote, may_promote
-from fairpatch.measure.values import plain
+from fairpatch.measure.values import Value, plain
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import DECISION, RATIO, REASON
 from fairpatch.patch.apply import SCORE as PATCHED
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import EDGE
+from fairpatch.patch.kinds import category_of, holds
 from fairpatch.patch.model import HALF, log_odds
 from fairpatch.patch.parts import (
     NEVER,
@@ -43,6 +45,8 @@ from fairpatch.patched import PatchedModel
 SCORE = "fairpatch_base_score"
 """Name of the input that takes the base model's probability."""
 VALID = "fairpatch_valid"
+CATEGORIES = "fairpatch.categories"
+"""In the graph's metadata: of each category, whether it is text, numbers or both."""
 """Output: whether the probability was one. Where not, there is no decision: ONNX has no null."""
 TOLERANCE = 1e-6
 """How far a graph's probability may be from numpy's."""
@@ -246,16 +250,21 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
     entries = {entry.name: "string" in entry.type for entry in session.get_inputs()}
     if SCORE in entries and score is None:
         raise ValueError("the graph is of a patch alone: name the column of f's probability, score")
-    held = Columns.of(table)
-    feed = {}
+    held, feed = Columns.of(table), {}
+    told: Any = json.loads(session.get_modelmeta().custom_metadata_map.get(CATEGORIES, "{}"))
     for name, text in entries.items():
         source = score if name == SCORE and score is not None else name
         place = None if held.array is None else held.names.index(source)
-        kind: Kind = "category" if text else "number"
+        kind: Kind = "category" if text or name in told else "number"
         values = held.values(Column(name=source, kind=kind, position=place))
-        if text:
-            known = [plain(v) for v in values]
-            values = np.array([_text(v) for v in known], object)
+        if kind == "category":
+            known = [category_of(source, v, told.get(name, "both")) for v in values]
+            values = np.array(
+                [as_text(v) for v in known]
+                if text
+                else [np.nan if v is None else float(v) for v in known],
+                object if text else np.float64,
+            )
         feed[name] = values[:, None]
     names = [output.name for output in session.get_outputs()]
     outputs = dict(zip(names, session.run(names, feed), strict=True))
@@ -264,14 +273,22 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
     if valid is not None and not valid.all():  # as a null in other engines
         outputs[DECISION] = np.where(valid, outputs[DECISION].astype(object), None)
         outputs[PATCHED] = np.where(valid, outputs[PATCHED], np.nan)
+        if REASON in outputs:
+            outputs[REASON] = np.where(valid, outputs[REASON], None)
     return outputs
 
 
-def _text(value: Any) -> str:
-    """A category as the graph takes it: a number is no text, whatever it looks like."""
+def as_text(value: Value) -> str:
+    r"""A category as the graph takes it: a number is no text, whatever it looks like.
+
+    >>> as_text("1"), as_text(1), as_text(True), as_text(None)
+    ('1', '\x001', '\x001', '')
+    """
     if value is None:
         return ""
-    return str(value) if isinstance(value, str | bool) else f"\x00{value}"
+    if isinstance(value, str):
+        return f"\x00{value}" if value.startswith("\x00") else value
+    return f"\x00{value + 0}"
 
 
 def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> None:
@@ -343,7 +360,7 @@ def _category(graph: Graph, part: CategoricalWeight) -> str:
     if _coded(part) or graph.is_number(part.column):
         return _codes(graph, part)
     x = graph.input(part.column, graph.onnx.TensorProto.STRING)
-    weights = {str(entry.category): entry.weight for entry in part.categories}
+    weights = {as_text(plain(entry.category)): entry.weight for entry in part.categories}
     if len(weights) < len(part.categories):
         raise ValueError(
             f"column {part.column!r} has categories alike as text, which ONNX cannot tell "
@@ -374,9 +391,7 @@ def _category(graph: Graph, part: CategoricalWeight) -> str:
 
 def _coded(part: CategoricalWeight) -> bool:
     categories = [entry.category for entry in part.categories]
-    return bool(categories) and all(
-        isinstance(v, int | float) and not isinstance(v, bool) for v in categories
-    )
+    return bool(categories) and holds(categories) == "numbers"
 
 
 def _codes(graph: Graph, part: CategoricalWeight) -> str:
@@ -389,4 +404,9 @@ def _codes(graph: Graph, part: CategoricalWeight) -> str:
 
 
 def _about(patch: Patch) -> dict[str, str]:
-    return {"fairpatch.threshold": repr(patch.threshold), "fairpatch.direction": patch.direction}
+    parts = [c for concept in patch.concepts for c in concept.categories]
+    held = {c.column: holds(entry.category for entry in c.categories) for c in parts}
+    return {
+        "fairpatch.threshold": repr(patch.threshold), "fairpatch.direction": patch.direction,
+        CATEGORIES: json.dumps(held),
+    }  # fmt: skip

@@ -1,5 +1,6 @@
 """A patch as SQL text, from the same expressions, for whoever has a database and a batch job."""
 
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 from fairpatch._extras import need
@@ -44,13 +45,21 @@ def sql(
     applied = apply(patch, people, score, with_score=with_score, with_reason=with_reason)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]
     text = as_text(applied.select(*wanted), dialect)
-    lost = [n for n in (*keep, score, *(c.name for c in patch.columns)) if not _named(n, text)]
+    check_written((*keep, score, *(c.name for c in patch.columns)), text, dialect)
+    return text
+
+
+def check_written(names: Iterable[str], text: str, dialect: str) -> None:
+    """Refuse SQL in which some column goes by another name: two might share it."""
+    sqlglot = need("sqlglot", extra="sql")
+    tree = sqlglot.parse_one(text, dialect=BY_DUCKDB.get(dialect, dialect))
+    written = {identifier.name for identifier in tree.find_all(sqlglot.exp.Identifier)}
+    lost = [name for name in names if name not in written]
     if lost:
         raise ValueError(
             f"{dialect} cannot have a column named {lost[0]!r}: rename it in the table and in the "
             "data the patch is learned from"
         )
-    return text
 
 
 def check_sql(
@@ -104,13 +113,6 @@ def as_text(table: Any, dialect: str) -> str:
         return in_dialect(str(ibis.to_sql(table, dialect=written_as)), dialect)
     except RecursionError:
         raise ValueError(TOO_MANY) from None
-
-
-def _named(name: str, text: str) -> bool:
-    """Whether a column's name is in the text as it is, but for the dialect's own quoting."""
-    forms = [name, name.replace('"', '""'), name.replace("`", "``"), name.replace("`", "\\`")]
-    forms.append(name.replace("\\", "\\\\"))
-    return any(form in text for form in forms)
 
 
 def column_type(patch: Patch, column: Any) -> str:

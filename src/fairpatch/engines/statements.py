@@ -4,7 +4,7 @@ from typing import Any
 
 from fairpatch._extras import need
 from fairpatch.engines.dialects import BY_DUCKDB
-from fairpatch.engines.sql import DIALECTS, as_text, column_type, unbound
+from fairpatch.engines.sql import DIALECTS, as_text, check_written, column_type, unbound
 from fairpatch.patch import Patch, decision_expr
 from fairpatch.patch.apply import check_names
 from fairpatch.patch.typed import typed
@@ -50,6 +50,7 @@ def function(patch: Patch, score: str, name: str, dialect: str) -> str:
         raise ValueError(f"{dialect} has no such functions: deploy a view, --to view")
     check_names([score], [*(c.name for c in patch.columns), score])
     body = _expression(patch, score, dialect)
+    check_written((score, *(c.name for c in patch.columns)), body, dialect)
     for sign in ("$$", "$fairpatch$"):
         if sign in body and sign in FUNCTION[dialect]:
             raise ValueError(f"a name or category has {sign!r} in it: deploy a view, --to view")

@@ -111,6 +111,7 @@ class Ledger:
             before = self._checked(lines, self._read_head())
             if before:  # the last writer may have been killed before its head
                 self._note(before[-1])
+            _check_order(before, event, patch, since)
             entry = Entry(
                 number=len(before) + 1,
                 at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -280,3 +281,21 @@ def _verified(entry: Entry, path: Path) -> bool:
 def _ecdsa() -> Any:
     curves = need("cryptography.hazmat.primitives.asymmetric.ec", extra="sign")
     return curves.ECDSA(need("cryptography.hazmat.primitives.hashes", extra="sign").SHA256())
+
+
+def _check_order(before: list[Entry], event: Event, patch: str, since: str | None) -> None:
+    """Refuse what could not have happened: a clock that went back, an end before its beginning."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    if before and before[-1].at > now:
+        raise ValueError(
+            f"the ledger's last entry was written at {before[-1].at}, and this machine's clock "
+            f"says {now}: set the clock first"
+        )
+    started = [e.day for e in before if e.event == "applied" and e.since and e.patch == patch]
+    if event == "retired" and not started:
+        raise ValueError("this patch was never put in use, by the ledger: there is no end to note")
+    if event == "retired" and (since or now[:10]) < min(started):
+        raise ValueError(
+            f"this patch was put in use on {min(started)}, and cannot be retired before, on "
+            f"{since or now[:10]}"
+        )

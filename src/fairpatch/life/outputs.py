@@ -59,14 +59,15 @@ def metrics(checks: Sequence[Check], path: Path, *, period: str) -> None:
     about = client.Gauge(
         "fairpatch_period_info", "the period judged last", ["period"], registry=registry
     )
-    about.labels(period).set(1)
+    about.labels(one_line(period)).set(1)
     # of two with the same name the worse one counts, which is set last
     for check in sorted(checks, key=lambda c: list(Verdict).index(c.verdict)):
-        verdict.labels(check.name, check.about).set(check.verdict.exit_code)
+        named = one_line(check.name), one_line(check.about)
+        verdict.labels(*named).set(check.verdict.exit_code)
         for name, gauge in figures.items():
             number = getattr(check, name)
             if number is not None:
-                gauge.labels(check.name, check.about).set(number)
+                gauge.labels(*named).set(number)
     with whole_file(path) as unfinished:
         unfinished.write_bytes(client.generate_latest(registry))
 
@@ -88,6 +89,15 @@ def annotations(checks: Sequence[Check]) -> list[str]:
         for c in checks
         if c.verdict.annotation is not None
     ]
+
+
+def one_line(text: str) -> str:
+    r"""Text whose line breaks and other signs that are not shown are written out.
+
+    >>> one_line("a\rb")
+    'a\\u000db'
+    """
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def _command(text: str, *, inside: bool = False) -> str:

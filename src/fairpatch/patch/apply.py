@@ -5,6 +5,7 @@ The engine does it: no row comes to Python, unless the table is in Python alread
 
 from collections import Counter
 from collections.abc import Sequence
+from math import nan
 from typing import Any
 
 import narwhals as nw
@@ -23,6 +24,7 @@ from fairpatch.patch.expressions import (
     score_expr,
     unbounded_expr,
 )
+from fairpatch.patch.kinds import category_of, holds, number_of
 from fairpatch.patch.model import Patch
 from fairpatch.patch.typed import typed
 
@@ -64,6 +66,46 @@ def apply(
     """
     frame = nw.from_native(table)
     check_columns(patch, frame, score)
+    as_given = _objects(patch, frame)
+    if as_given:
+        frame = frame.with_columns(*(_plain(patch, series) for series in as_given))
+    done = _applied(patch, frame, score, with_score=with_score, with_reason=with_reason)
+    return nw.from_native(done).with_columns(*as_given).to_native() if as_given else done
+
+
+def _objects(patch: Patch, frame: Any) -> list[Any]:
+    """Columns of Python's own objects in memory, whose values have to be looked at one by one."""
+    if not isinstance(frame, nw.DataFrame):
+        return []
+    held = [frame[column.name] for column in patch.columns]
+    return [series for series in held if _is_object(series)]
+
+
+def _is_object(series: Any) -> bool:
+    if series.dtype == nw.Categorical:  # of text as a rule, of codes now and then
+        return any(not isinstance(v, str) for v in series.cat.get_categories().to_list())
+    return bool(series.dtype == nw.Object)
+
+
+def _plain(patch: Patch, series: Any) -> Any:
+    """Such a column as numbers or plain categories; what means nothing is refused."""
+    name, backend = series.name, series.implementation
+    parts = [c for concept in patch.concepts for c in concept.categories if c.column == name]
+    if not parts:
+        values = [number_of(name, value) for value in series.to_list()]
+        return nw.new_series(name, values, nw.Float64, backend=backend)
+    held = holds(entry.category for part in parts for entry in part.categories)
+    known = [v if type(v) is str else category_of(name, v, held) for v in series.to_list()]
+    texts = sum(isinstance(value, str) for value in known)
+    if texts and texts + known.count(None) < len(known):  # both: compared as they are
+        return nw.new_series(name, known, nw.Object, backend=backend)
+    if texts:
+        return nw.new_series(name, known, nw.String, backend=backend)
+    numbers = [nan if value is None else float(value) for value in known]
+    return nw.new_series(name, numbers, nw.Float64, backend=backend)
+
+
+def _applied(patch: Patch, frame: Any, score: str, *, with_score: bool, with_reason: bool) -> Any:
     patch, r = typed(patch, frame.collect_schema()), nw.col(RATIO)
     before = probability(patch, score) > patch.threshold
     if patch.card is None:

@@ -12,6 +12,13 @@ from numpy.typing import NDArray
 
 from fairpatch._hints import hint
 from fairpatch.measure.values import Value, factorize, plain
+from fairpatch.patch.kinds import (
+    category_of,
+    check_category_type,
+    check_number_type,
+    no_category,
+    number_of,
+)
 from fairpatch.patch.parts import Column, Kind
 
 DATE = re.compile(r"^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}.*)?$|^\d{1,2}[./]\d{1,2}[./]\d{4}$")
@@ -108,7 +115,11 @@ class Columns:
             return np.asarray(held[column.name].to_numpy())
         series = self.frame[column.name]
         if column.kind == "number":
+            check_number_type(column.name, series.dtype)
+            if series.dtype == nw.Object:
+                return np.array([number_of(column.name, v) for v in series.to_list()], np.float64)
             return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
+        check_category_type(column.name, series.dtype)
         if series.implementation.is_pyarrow():  # of which old ones have no way for dictionaries
             return np.array([*series.to_list(), None], object)[:-1]
         return np.asarray(series.to_numpy(), object)
@@ -117,8 +128,13 @@ class Columns:
         """The distinct plain values of a category, and each row's position among them."""
         held = self._pandas
         if held is not None and column.name in held.columns:  # which has it in C
-            code, categories = held[column.name].factorize()
-            return [*map(plain, categories), None], np.asarray(code, np.intp)  # -1: the last
+            try:
+                code, categories = held[column.name].factorize()
+            except TypeError:  # lists and the like, which are no values
+                first = held[column.name].dropna().iloc[0]
+                raise TypeError(no_category(column.name, repr(first)[:60])) from None
+            known = [category_of(column.name, category) for category in categories]
+            return [*known, None], np.asarray(code, np.intp)  # -1: the last
         return factorize(self.values(column))
 
     def order(self, column: Column) -> list[Value]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from fairpatch.measure.values import plain
 from fairpatch.patch.decide import changes
+from fairpatch.patch.kinds import category_of, holds, number_of
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
     NEVER,
@@ -75,7 +75,7 @@ class OnePerson:
             raise KeyError(
                 f"the row has no column {error.args[0]!r}, which the patch reads"
             ) from None
-        patch, t, p = self.patch, self.patch.threshold, float(score)
+        patch, t, p = self.patch, self.patch.threshold, number_of("score", score)
         p = patch.decision.as_probability(p)
         r = self._ratio(points, p, locked=locked)
         if not 0.0 <= p <= 1.0:  # nor NaN
@@ -142,24 +142,12 @@ def _sum(concept: Concept) -> Term:
     return total
 
 
-def _float(name: str, value: Any) -> float:
-    """A number, or infinity where there is none."""
-    if value is None:
-        return inf
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        if plain(value) is None:
-            return inf
-        raise TypeError(f"column {name!r} must be a number; got {value!r}") from None
-
-
 def _number(part: NumberWeight) -> Term:
     name, times, missing = part.column, part.coefficient, part.missing
 
     def term(row: Row) -> float:
         x = row[name]
-        x = x if type(x) is float else _float(name, x)
+        x = x if type(x) is float else number_of(name, x)
         size = abs(x)
         if size <= LARGEST:
             return times * x if size >= SMALLEST else 0.0
@@ -181,7 +169,8 @@ def _ranges(part: RangesWeight) -> Term:
     ranges = _ends(part.ranges)
 
     def term(row: Row) -> float:
-        x = _float(name, row[name])
+        x = row[name]
+        x = x if type(x) is float else number_of(name, x)
         if not abs(x) <= LARGEST:
             return missing
         return next((weight for low, high, weight in ranges if low <= x < high), 0.0)
@@ -192,16 +181,18 @@ def _ranges(part: RangesWeight) -> Term:
 def _category(part: CategoricalWeight) -> Term:
     name, other, missing = part.column, part.other, part.missing
     weights: dict[Any, float] = {entry.category: entry.weight for entry in part.categories}
+    held = holds(weights)
     weights[None] = missing
     if part.categories:
         weights.setdefault("", missing)
 
     def term(row: Row) -> float:
         category = row[name]
-        if type(category) is not str:
-            category = plain(category)
-            if isinstance(category, float) and not abs(category) <= LARGEST:
-                return missing
+        if type(category) is str and category in weights:
+            return weights[category]
+        category = category_of(name, category, held)
+        if isinstance(category, float) and not abs(category) <= LARGEST:
+            return missing
         return weights.get(category, other)
 
     return term

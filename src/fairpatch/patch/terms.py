@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from fairpatch._arrays import Bools, Floats
 from fairpatch.measure.values import Value
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.kinds import category_of, holds
 from fairpatch.patch.parts import (
     CategoricalWeight,
     Column,
@@ -90,7 +91,10 @@ def category_term(
     weights = {entry.category: entry.weight for entry in part.categories} | {None: part.missing}
     if part.categories:
         weights.setdefault("", part.missing)  # an empty text says as little as a gap
+    held = holds(entry.category for entry in part.categories)
     for category in categories:
+        if category is not None and category not in weights:
+            category_of(part.column, category, held)  # refused where no line could hold
         if isinstance(category, float) and not abs(category) <= LARGEST:  # nor is it a code
             weights[category] = part.missing
     return np.array([weights.get(category, part.other) for category in categories] or [0.0])[code]

@@ -9,12 +9,25 @@ from typing import Any
 
 import narwhals as nw
 
+from fairpatch.patch.kinds import check_category_type, check_number_type, holds
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import CategoricalWeight, Category, CategoryWeight, Lock
 
 
 def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
-    """The same patch with every category's categories in the type of its column."""
+    """The same patch with every category's categories in the type of its column.
+
+    A column whose type means nothing to the patch is refused.
+    """
+    for concept in patch.concepts:
+        numbers = [*(n.column for n in concept.numbers), *(r.column for r in concept.ranges)]
+        for name in numbers:
+            if name in schema:
+                check_number_type(name, schema[name])
+        for part in concept.categories:
+            if part.column in schema:
+                held = holds(entry.category for entry in part.categories)
+                check_category_type(part.column, schema[part.column], held)
     concepts = [
         concept.model_copy(
             update={

@@ -1,0 +1,127 @@
+"""Runs whose files contradict each other, clocks, full disks: one sentence each."""
+
+import contextlib
+import errno
+import io
+import json
+import shutil
+import socket
+import sys
+from unittest import mock
+
+import pytest
+
+from cli.test_cli import POPULATION, fairpatch
+from fairpatch.cli import main, run_folder
+from fairpatch.life.ledger import Ledger
+
+YAML = (
+    "data: people.parquet\nlabel: y\nscore: score\nsensitive: [group]\nignore: [id]\n"
+    "favourable: 1\ntarget: {p_rule: 0.75}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    path = tmp_path_factory.mktemp("honest")
+    POPULATION.sample(4_000, seed=5).to_pandas().to_parquet(path / "people.parquet")
+    (path / "fairpatch.yaml").write_text(YAML)
+    fairpatch("fit", "-c", "fairpatch.yaml", "--out", "run", cwd=path)
+    return path
+
+
+def test_a_manifest_cannot_say_another_verdict_than_the_certificate(run, tmp_path):
+    shutil.copytree(run / "run", tmp_path / "run")
+    path = tmp_path / "run" / "manifest.json"
+    held = json.loads(path.read_text())
+    other = "not met" if held["certificate"] == "certified" else "certified"
+    path.write_text(json.dumps({**held, "certificate": other}))
+    done = fairpatch("show", "run", cwd=tmp_path, code=1)
+    assert "one of them was changed after the run" in done.stderr
+    fairpatch("ledger", "life", "--fitted", "run", cwd=tmp_path, code=1)
+
+
+def test_what_was_hashed_is_what_is_read(run, tmp_path):
+    """The file is exchanged between the check and the reading."""
+    shutil.copytree(run / "run", tmp_path / "run")
+    (kept,) = run_folder.checked(tmp_path / "run", "patch.json")
+    (tmp_path / "run" / "patch.json").write_text("{}")
+    assert kept.read_bytes() == (run / "run" / "patch.json").read_bytes()
+
+
+def test_nothing_ends_before_it_began_and_no_clock_goes_back(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    ledger.append("fitted", "a" * 64)
+    with pytest.raises(ValueError, match="never put in use"):
+        ledger.append("retired", "a" * 64, since="2026-01-01")
+    ledger.append("applied", "a" * 64, since="2026-03-01")
+    with pytest.raises(ValueError, match="cannot be retired before, on 2026-02-01"):
+        ledger.append("retired", "a" * 64, since="2026-02-01")
+    ledger.append("retired", "a" * 64, since="2026-04-01")
+    with mock.patch("fairpatch.life.ledger.datetime") as clock:
+        clock.now.return_value.isoformat.return_value = "2001-01-01T00:00:00+00:00"
+        with pytest.raises(ValueError, match="set the clock first"):
+            ledger.append("applied", "a" * 64, since="2026-05-01")
+
+
+def said(error):
+    err = io.StringIO()
+    with (
+        contextlib.redirect_stderr(err), mock.patch.object(main, "results_only"),
+        mock.patch.object(main, "app", side_effect=error), pytest.raises(SystemExit) as left,
+    ):  # fmt: skip
+        main.main()
+    assert left.value.code == 1
+    return err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(OSError(errno.ENOSPC, "No space left on device", "out.csv"), "out.csv could not be written"),
+     (OSError(errno.EROFS, "Read-only", "out"), "the folder is read-only"),
+     (PermissionError(errno.EACCES, "denied", "x"), "you have no right to"),
+     (MemoryError(), "not enough memory"),
+     (RuntimeError("IO Error: No space left on device"), "the disk is full")],
+)  # fmt: skip
+def test_what_a_machine_lacks_is_said_in_a_sentence(error, words):
+    text = said(error)
+    assert words in text
+    assert "Errno" not in text
+
+
+def test_a_read_only_folder_is_said_so(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = fairpatch("fit", "-c", run / "fairpatch.yaml", "--data", run / "people.parquet",
+                     "--out", tmp_path / "file" / "run", cwd=tmp_path, code=1)  # fmt: skip
+    assert "Errno" not in done.stderr
+
+
+def test_no_command_looks_a_name_up(run, tmp_path):
+    def asked(host, *_, **__):
+        raise AssertionError(f"looked up {host}")
+
+    shutil.copytree(run, tmp_path / "here")
+    here = tmp_path / "here"
+    with (
+        mock.patch.object(socket, "getaddrinfo", asked),
+        mock.patch.object(socket.socket, "connect", asked),
+    ):
+        fairpatch("audit", "-c", "fairpatch.yaml", cwd=here)
+        fairpatch("show", "run", cwd=here)
+        fairpatch("frontier", "run", cwd=here)
+        fairpatch("apply", "run", "people.parquet", "out.csv", cwd=here)
+        fairpatch("sql", "run", cwd=here)
+        fairpatch("export", "run", "patch.onnx", cwd=here)
+        fairpatch("deploy", "run", "pack", cwd=here)
+        fairpatch("monitor", "run", "people.parquet", "--period", "2026-10", cwd=here, code=(0, 4))
+        fairpatch("certify", "run", "--data", "people.parquet", cwd=here, code=(0, 2, 3, 5))
+        fairpatch("ledger", "life", "--fitted", "run", cwd=here)
+
+
+def test_mlflow_is_told_to_keep_to_itself():
+    with mock.patch.dict("os.environ", clear=False) as env, contextlib.suppress(SystemExit):
+        env.pop("MLFLOW_DISABLE_TELEMETRY", None)
+        with mock.patch.object(main, "results_only"), mock.patch.object(main, "app"):
+            main.main()
+        assert env["MLFLOW_DISABLE_TELEMETRY"] == "true"
+    assert sys.argv  # nothing else was touched
