@@ -7,7 +7,7 @@ ROWS=${ROWS:-1000000}
 # generated, with a base model's score that favours group a.
 python - <<PYTHON
 from fairpatch.datasets import Population
-people = Population(p_rule=0.6, accuracy=0.8)
+people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
 people.write("train", rows=20_000, seed=1)
 people.write("month", rows=$ROWS, seed=2)
 PYTHON

@@ -118,7 +118,7 @@ def test_entries_are_signed_and_another_key_is_found(tmp_path):
     assert [e.signer for e in ledger.verify(key=keys["own"][1])] == ["Ada", "Ada"]
     with pytest.raises(BrokenLedgerError, match="entry 1 .* not signed with the key"):
         ledger.verify(key=keys["other"][1])
-    ledger.append("retired", ONE)
+    ledger.append("signed", ONE)
     with pytest.raises(BrokenLedgerError, match="entry 3 .* not signed"):
         ledger.verify(key=keys["own"][1])
 

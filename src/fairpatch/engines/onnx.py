@@ -6,7 +6,7 @@ Everything is in double precision, so the decisions are those of numpy, to the l
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ from fairpatch._extras import need
 from fairpatch.engines.onnx_base import base_logits
 from fairpatch.engines.onnx_base import log_odds as odds_of
 from fairpatch.engines.onnx_graph import Graph, joined
+from fairpatch.engines.onnx_terms import as_text, by_range, category, number, ranges
 from fairpatch.files.atomic import whole_file
 from fairpatch.measure.direction import may_demote, may_promote
-from fairpatch.measure.values import Value, plain
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import DECISION, RATIO, REASON
 from fairpatch.patch.apply import SCORE as PATCHED
@@ -29,16 +29,11 @@ from fairpatch.patch.kinds import category_of, holds
 from fairpatch.patch.model import HALF, log_odds
 from fairpatch.patch.parts import (
     NEVER,
-    CategoricalWeight,
     Column,
     Concept,
     Kind,
-    NumberWeight,
-    Range,
-    RangesWeight,
     merge,
 )
-from fairpatch.patch.terms import LARGEST, SMALLEST
 from fairpatch.patch.words import reason_lines
 from fairpatch.patched import PatchedModel
 
@@ -185,9 +180,9 @@ def _total(graph: Graph, whole: Concept) -> str:
     """A concept: its intercept, then term by term."""
     total = graph.constant([whole.intercept])
     for part in [
-        *(_number(graph, n) for n in whole.numbers),
-        *(_ranges(graph, r) for r in whole.ranges),
-        *(_category(graph, c) for c in whole.categories),
+        *(number(graph, n) for n in whole.numbers),
+        *(ranges(graph, r) for r in whole.ranges),
+        *(category(graph, c) for c in whole.categories),
     ]:
         total = graph.node("Add", [total, part])
     return total
@@ -200,7 +195,7 @@ def _confidence(graph: Graph, patch: Patch, score: str, edge: Callable[[float], 
     """
     bands = [] if patch.card is None else patch.card.bands
     nothing = graph.node("Mul", [score, graph.constant([0.0])])
-    points = _by_range(graph, score, bands, graph.node("Equal", [score, score]), nothing, edge)
+    points = by_range(graph, score, bands, graph.node("Equal", [score, score]), nothing, edge)
     lock = None if patch.card is None else patch.card.lock
     if lock is None:
         return points
@@ -278,19 +273,6 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
     return outputs
 
 
-def as_text(value: Value) -> str:
-    r"""A category as the graph takes it: a number is no text, whatever it looks like.
-
-    >>> as_text("1"), as_text(1), as_text(True), as_text(None)
-    ('1', '\x001', '\x001', '')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return f"\x00{value}" if value.startswith("\x00") else value
-    return f"\x00{value + 0}"
-
-
 def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> None:
     zero = graph.constant([0.0])
     kept, turned = (graph.node(op, [ratio, zero]) for op in ("Greater", "Less"))
@@ -311,96 +293,6 @@ def _score(graph: Graph, patch: Patch, f_logit: str, approved: str, ratio: str) 
         moved = graph.node("Where", [approved, moved, f_logit])
     shift = graph.constant([float(logit(patch.threshold))])
     graph.node("Sigmoid", [graph.node("Add", [moved, shift])], output=PATCHED)
-
-
-def _number(graph: Graph, part: NumberWeight) -> str:
-    x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
-    size = graph.node("Abs", [x])
-    far = graph.node("GreaterOrEqual", [size, graph.constant([SMALLEST])])
-    near = graph.node("Where", [far, x, graph.constant([0.0])])
-    weighed = graph.node("Mul", [near, graph.constant([part.coefficient])])
-    return graph.node("Where", [_known(graph, x), weighed, graph.constant([part.missing])])
-
-
-def _known(graph: Graph, x: str) -> str:
-    """Whether there is a number, and one that a person may have: no NaN, nothing beyond 1e100."""
-    return graph.node("LessOrEqual", [graph.node("Abs", [x]), graph.constant([LARGEST])])
-
-
-def _ranges(graph: Graph, part: RangesWeight) -> str:
-    x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
-    known = _known(graph, x)
-    weight = _by_range(graph, x, part.ranges, known, graph.constant([0.0]))
-    return graph.node("Where", [known, weight, graph.constant([part.missing])])
-
-
-def _by_range(
-    graph: Graph,
-    x: str,
-    ranges: Sequence[Range],
-    known: str,
-    weight: str,
-    edge: Callable[[float], float] = float,
-) -> str:
-    """The weight of the range that x lies in, where it is known; elsewhere what was given."""
-    for r in ranges:
-        inside = known
-        if r.at_least is not None:
-            above = graph.node("GreaterOrEqual", [x, graph.constant([edge(r.at_least)])])
-            inside = graph.node("And", [inside, above])
-        if r.below is not None:
-            below = graph.node("Less", [x, graph.constant([edge(r.below)])])
-            inside = graph.node("And", [inside, below])
-        weight = graph.node("Where", [inside, graph.constant([r.weight]), weight])
-    return weight
-
-
-def _category(graph: Graph, part: CategoricalWeight) -> str:
-    """A missing category is the empty string: ONNX has no null. Codes are numbers, as for f."""
-    if _coded(part) or graph.is_number(part.column):
-        return _codes(graph, part)
-    x = graph.input(part.column, graph.onnx.TensorProto.STRING)
-    weights = {as_text(plain(entry.category)): entry.weight for entry in part.categories}
-    if len(weights) < len(part.categories):
-        raise ValueError(
-            f"column {part.column!r} has categories alike as text, which ONNX cannot tell "
-            "apart: rename one of them"
-        )
-    if weights.setdefault("", part.missing) != part.missing:
-        raise ValueError(
-            f"column {part.column!r} has an empty string as a category, which ONNX cannot tell "
-            "from a missing one: rename the category"
-        )
-    helper = graph.onnx.helper
-    return graph.node(
-        "LabelEncoder",
-        [x],
-        domain="ai.onnx.ml",
-        keys_tensor=helper.make_tensor(
-            "keys", graph.onnx.TensorProto.STRING, [len(weights)],
-            [key.encode() for key in weights],
-        ),
-        values_tensor=helper.make_tensor(
-            "values", graph.onnx.TensorProto.DOUBLE, [len(weights)], list(weights.values())
-        ),
-        default_tensor=helper.make_tensor(
-            "default", graph.onnx.TensorProto.DOUBLE, [1], [part.other]
-        ),
-    )  # fmt: skip
-
-
-def _coded(part: CategoricalWeight) -> bool:
-    categories = [entry.category for entry in part.categories]
-    return bool(categories) and holds(categories) == "numbers"
-
-
-def _codes(graph: Graph, part: CategoricalWeight) -> str:
-    x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
-    weight = graph.constant([part.other])
-    for entry in part.categories:
-        here = graph.node("Equal", [x, graph.constant([float(entry.category)])])
-        weight = graph.node("Where", [here, graph.constant([entry.weight]), weight])
-    return graph.node("Where", [_known(graph, x), weight, graph.constant([part.missing])])
 
 
 def _about(patch: Patch) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A patch as SQL text, from the same expressions, for whoever has a database and a batch job."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, get_args
 
 from fairpatch._extras import need
@@ -45,21 +45,33 @@ def sql(
     applied = apply(patch, people, score, with_score=with_score, with_reason=with_reason)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]
     text = as_text(applied.select(*wanted), dialect)
-    check_written((*keep, score, *(c.name for c in patch.columns)), text, dialect)
+    wanted_names = (*keep, score, *(c.name for c in patch.columns))
+    check_written(wanted_names, text, dialect, lambda: as_text(applied.select(*wanted), "duckdb"))
     return text
 
 
-def check_written(names: Iterable[str], text: str, dialect: str) -> None:
-    """Refuse SQL in which some column goes by another name: two might share it."""
-    sqlglot = need("sqlglot", extra="sql")
-    tree = sqlglot.parse_one(text, dialect=BY_DUCKDB.get(dialect, dialect))
-    written = {identifier.name for identifier in tree.find_all(sqlglot.exp.Identifier)}
-    lost = [name for name in names if name not in written]
+def check_written(
+    names: Iterable[str], text: str, dialect: str, by_duckdb: Callable[[], str]
+) -> None:
+    """Refuse SQL in which some column goes by another name: two might share it.
+
+    ``by_duckdb`` gives the same in DuckDB's words, which writes every name as it is: a column that
+    is not there either adds nothing, and is not asked for.
+    """
+    lost = set(names) - _identifiers(text, dialect)
+    if lost:
+        lost &= _identifiers(by_duckdb(), "duckdb")
     if lost:
         raise ValueError(
-            f"{dialect} cannot have a column named {lost[0]!r}: rename it in the table and in the "
-            "data the patch is learned from"
+            f"{dialect} cannot have a column named {min(lost)!r}: rename it in the table and in "
+            "the data the patch is learned from"
         )
+
+
+def _identifiers(text: str, dialect: str) -> set[str]:
+    sqlglot = need("sqlglot", extra="sql")
+    tree = sqlglot.parse_one(text, dialect=BY_DUCKDB.get(dialect, dialect))
+    return {identifier.name for identifier in tree.find_all(sqlglot.exp.Identifier)}
 
 
 def check_sql(

@@ -50,7 +50,8 @@ def function(patch: Patch, score: str, name: str, dialect: str) -> str:
         raise ValueError(f"{dialect} has no such functions: deploy a view, --to view")
     check_names([score], [*(c.name for c in patch.columns), score])
     body = _expression(patch, score, dialect)
-    check_written((score, *(c.name for c in patch.columns)), body, dialect)
+    names = (score, *(c.name for c in patch.columns))
+    check_written(names, body, dialect, lambda: _expression(patch, score, "duckdb"))
     for sign in ("$$", "$fairpatch$"):
         if sign in body and sign in FUNCTION[dialect]:
             raise ValueError(f"a name or category has {sign!r} in it: deploy a view, --to view")

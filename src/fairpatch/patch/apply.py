@@ -83,7 +83,7 @@ def _objects(patch: Patch, frame: Any) -> list[Any]:
 
 def _is_object(series: Any) -> bool:
     if series.dtype == nw.Categorical:  # of text as a rule, of codes now and then
-        return any(not isinstance(v, str) for v in series.cat.get_categories().to_list())
+        return any(not isinstance(v, str) for v in series.unique().to_list() if v is not None)
     return bool(series.dtype == nw.Object)
 
 
