@@ -7,7 +7,7 @@ with blanks and signs: from the file to a certified patch, a view for Postgres a
 month, by commands alone. Nothing is repaired by hand; the one thing that nobody can guess, that a
 probable default is bad for a person, is said.
 
-Run it in an empty folder; the scripts beside it write there.
+Everything is written into a temporary folder.
 """
 
 # %%
@@ -18,6 +18,7 @@ Run it in an empty folder; the scripts beside it write there.
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import lightgbm
@@ -25,6 +26,7 @@ import numpy as np
 import pandas as pd
 import xgboost
 
+FOLDER = Path(tempfile.mkdtemp())
 JOBS = ["Angestellte", "Beamte", "Selbstständig", "Arbeitslos", "Straßenbau"]
 
 
@@ -66,7 +68,7 @@ def as_the_bank_writes(value: float) -> str:
 def export(people: pd.DataFrame, path: str) -> None:
     """A file as a German spreadsheet writes it."""
     texts = {c: people[c].map(as_the_bank_writes) for c in people.select_dtypes("float")}
-    people.assign(**texts).to_csv(path, sep=";", index=False, encoding="cp1252")
+    people.assign(**texts).to_csv(FOLDER / path, sep=";", index=False, encoding="cp1252")
 
 
 export(applications(16_000, 0), "antraege.csv")
@@ -76,7 +78,7 @@ export(applications(8_000, 1), "2026-10.csv")
 def fairpatch(*arguments: str) -> str:
     """A command, with what it says."""
     command = [sys.executable, "-m", "fairpatch", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=FOLDER)
     print("$ fairpatch", *arguments, "\n" + done.stdout[-1_500:] + done.stderr[-1_500:])
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -91,7 +93,7 @@ def fairpatch(*arguments: str) -> str:
 # is the score once more. It asks which decision is good for a person.
 
 fairpatch("init", "antraege.csv", "--favourable", "0")
-settings = Path("fairpatch.yaml").read_text(encoding="utf-8")
+settings = (FOLDER / "fairpatch.yaml").read_text(encoding="utf-8")
 print(settings)
 
 # %%
@@ -111,7 +113,7 @@ key = "Kunden-Nr."
 fairpatch(
     "deploy", "run", "warehouse", "--dialect", "postgres", "--key", key, "--table", "antraege"
 )
-decided = pd.read_parquet("decided.parquet")
+decided = pd.read_parquet(FOLDER / "decided.parquet")
 changed = decided[decided["fairpatch_changed"]]
 print(changed[["Einkommen (€)", "PD in %", "fairpatch_reason"]].head(3).to_string())
 
@@ -129,11 +131,11 @@ def save_models() -> None:
     people = applications(8_000, 2)
     X, y = people[columns], (people["Ausfall"] == "ja").astype(int)
     light = lightgbm.LGBMClassifier(n_estimators=40, num_leaves=8, verbose=-1, n_jobs=1).fit(X, y)
-    light.booster_.save_model("light.txt")
+    light.booster_.save_model(FOLDER / "light.txt")
     names = [name.replace(" ", "_") for name in columns]
     extreme = xgboost.XGBClassifier(n_estimators=40, max_depth=3, n_jobs=1)
     extreme.fit(X.set_axis(names, axis=1), y)
-    extreme.save_model("extreme.json")
+    extreme.save_model(FOLDER / "extreme.json")
 
 
 save_models()

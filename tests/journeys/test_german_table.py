@@ -1,8 +1,8 @@
 """The German table runs from init to a monitored month; every engine decides alike on it."""
 
 import json
-import os
 import runpy
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -17,13 +17,10 @@ SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "german_table.py"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder, before = tmp_path_factory.mktemp("german"), Path.cwd()
-    os.chdir(folder)
-    try:
-        return folder, runpy.run_path(str(SCRIPT))
-    finally:
-        os.chdir(before)
+def made():
+    month = runpy.run_path(str(SCRIPT))
+    yield month["FOLDER"], month
+    shutil.rmtree(month["FOLDER"])
 
 
 def test_init_finds_what_a_german_table_is(made):
@@ -62,7 +59,6 @@ def test_percent_means_the_same_in_every_engine(made):
     base = duckdb.connect()
     base.execute("CREATE TABLE antraege AS SELECT * FROM decided")
     sql = month["fairpatch"]
-    os.chdir(folder)
     text = sql("sql", "run", "--table", "antraege", "--keep", "Kunden-Nr.")
     there = base.sql(text.rstrip(";\n")).df().sort_values("Kunden-Nr.")
     assert (there["fairpatch_decision"].to_numpy() == decided["fairpatch_decision"]).all()

@@ -43,7 +43,8 @@ def push_problem(
     if not fields:
         named = "; ".join(f"{name}, {reason}" for name, reason in why.items())
         raise ValueError(
-            f"no column is left for a scorecard: all are alike{', or ' * bool(why)}{named}"
+            f"no column is left for a scorecard of {held.rows:,} people: all are alike, or have "
+            f"too few people for two bins{', or ' * bool(why)}{named}"
         )
     pieces = tuple(field.read(held) for field in fields)
     orders = orders_of(ask, rows.X, rows.f, fields, pieces)

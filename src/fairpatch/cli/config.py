@@ -137,6 +137,20 @@ class Config(BaseModel):
             raise ValueError(f"{twice[0]} is given twice, by itself and in the decision")
         return {**rest, "decision": {**inside, **direct}}
 
+    @model_validator(mode="after")
+    def _one_role_each(self) -> "Config":
+        """A column that is two things at once is a mistake."""
+        roles = [("label", self.label), ("score", self.score), ("weight", self.decision.weight),
+                 *(("sensitive", name) for name in self.sensitive)]  # fmt: skip
+        seen: dict[str, str] = {}
+        for role, name in roles:
+            if name is not None and seen.setdefault(name, role) != role:
+                raise ValueError(
+                    f"column {name!r} is named as {seen[name]} and as {role}: one column has one "
+                    "role"
+                )
+        return self
+
     @property
     def asked(self) -> Target:
         """The target."""
@@ -185,7 +199,8 @@ def read(
     for name in ("target", "decision"):
         if not isinstance(entries.get(name) or {}, dict):
             refuse(f"{path}: {name} must hold options as 'name: value'; got {entries[name]!r}")
-    target = {**(entries.get("target") or {}), **_given(options.pop("target", {}))}
+    asked = _given(options.pop("target", {}))
+    target = {**(entries.get("target") or {}), **asked}
     if without is not None:
         _tell_contradictions(entries, inner, options, path)
         options = _with_lists(entries, options, without)
@@ -194,7 +209,7 @@ def read(
         inside = entries.get("decision") or {}
         entries = {k: v for k, v in entries.items() if k not in decision}
         entries["decision"] = {**inside, **decision}
-    flags = {**_given(options), **decision}
+    flags = {**_given(options), **decision, **asked}
     entries |= _given(options)
     if target:
         entries["target"] = target

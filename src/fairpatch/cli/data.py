@@ -58,6 +58,8 @@ def relation(source: str, csv: Dialect = PLAIN) -> Any:
 def _csv(connection: Any, source: str, csv: Dialect) -> Any:
     """Text files by DuckDB, in the dialect that they are found to be in."""
     names = tuple(files(source))
+    if not any(Path(name).stat().st_size for name in names):
+        refuse(f"{source} is empty: it has not even a line of names")
     found = of_files(names, csv)
     _tell_dialect(source, found.dialect)
     options = found.dialect.options()

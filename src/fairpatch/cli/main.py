@@ -6,7 +6,9 @@ Exit codes: 0 certified, 1 error, 2 wrong usage, 3 not met, 4 shown not to hold,
 
 import errno
 import os
+import re
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -75,10 +77,17 @@ _FAILED = {
     errno.EACCES: "could not be read or written: you have no right to. Name another place",
     errno.EMFILE: "could not be opened: too many files are open (ulimit -n)",
     errno.EISDIR: "is a folder, and a file is needed",
-    errno.ENOTDIR: "lies in what is no folder",
+    errno.ENOTDIR: "could not be written: a part of that path is a file, no folder",
     errno.ENAMETOOLONG: "could not be written: the name is too long",
 }
 """What a system's error numbers mean, with what to do."""
+
+
+def _shown(name: object) -> str:
+    """A file by its name; one in the making by that of its folder."""
+    if not isinstance(name, str):
+        return "a file"
+    return str(Path(name).parent) if name.endswith(".unfinished") else name
 
 
 def _in_short(error: Exception) -> str:
@@ -90,11 +99,12 @@ def _in_short(error: Exception) -> str:
             "table stays in its engine: --key"
         )
     if isinstance(error, OSError) and error.errno in _FAILED:
-        return f"{error.filename or 'a file'} {_FAILED[error.errno]}"
+        return f"{_shown(error.filename)} {_FAILED[error.errno]}"
     if "No space left on device" in text:  # as DuckDB says it
         return f"a file {_FAILED[errno.ENOSPC]}"
     if type(error).__module__.startswith(("duckdb", "_duckdb")) and "CSV" in text:
         first = " ".join(line.strip() for line in text.splitlines()[:2])
+        first = re.sub(r"[^\"\s]*fairpatch-[^/\"\s]*/\d+/", "", first)  # rewritten in UTF-8
         return (
             f"{first}\nSay how the file is written: csv: {{delimiter: ';', decimal: ',', encoding: "
             "cp1252} in the configuration; fairpatch init finds most of it"

@@ -65,7 +65,7 @@ class Rows:
             names = ", ".join(map(repr, groups.features))
             raise ValueError(f"sensitive feature {names} has {len(groups)} rows, X has {n}")
         if sample_weight is not None and np.asarray(sample_weight).shape == (n,):
-            check.weights("sample_weight", sample_weight)
+            check.weights("sample_weight, what each row weighs,", sample_weight)
         for name, given in (("sample_weight", sample_weight), ("change_cost", change_cost)):
             if given is not None and np.asarray(given).shape != (n,):
                 got = " x ".join(map(str, np.asarray(given).shape)) or "a single one"

@@ -33,6 +33,8 @@ def read_labels(
     if y is None:
         raise ValueError("fairpatch requires y to be passed, but the target y is None")
     y = column_or_1d(_array(y), warn=True)
+    if not len(y):
+        raise ValueError("the table has no rows (0 samples): give one with people in it")
     known = _known(y) if gaps else np.ones(len(y), bool)
     if known.any() and not known.all():
         some = y[known]
