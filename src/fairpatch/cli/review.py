@@ -10,11 +10,20 @@ import typer
 from fairpatch.cli import data as tables
 from fairpatch.cli.fit import about_run
 from fairpatch.cli.life_folder import record
-from fairpatch.cli.options import Data, IfUnlike, Life, PublicKey, ShowSmallCounts, TrustModel
+from fairpatch.cli.options import (
+    Data,
+    FailOn,
+    IfUnlike,
+    Life,
+    PublicKey,
+    ShowSmallCounts,
+    TrustModel,
+)
 from fairpatch.cli.people import frame_of, heed, patched_model
 from fairpatch.cli.run_folder import MOST_OF_A_REVIEW, checked, manifest, options_of
 from fairpatch.cli.say import say
 from fairpatch.cli.signature import who_signed
+from fairpatch.cli.verdicts import check_fail_on, leave_if_found
 
 
 def run(
@@ -31,6 +40,7 @@ def run(
     amount: Annotated[
         str | None, typer.Option(help="column of what is at risk, for the credit impact")
     ] = None,
+    fail_on: FailOn = None,
     life: Life = None,
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
@@ -44,6 +54,7 @@ def run(
     from fairpatch.report.signed import Signed
     from fairpatch.report.verdict_section import CertificateSection
 
+    check_fail_on(fail_on)
     patch, certificate, earlier = checked(folder, "patch.json", "certificate.json", "review.json")
     options = options_of(folder, data=data, trust_model=trust_model)
     signed = who_signed(folder, key)
@@ -83,6 +94,7 @@ def run(
     made.to_model_card(out.with_suffix(".md"))
     record(folder, life, "reviewed", data=options.data, page=str(out))
     say(f"{made}\nwrote {out}, {out.with_suffix('.json')} and {out.with_suffix('.md')}")
+    leave_if_found(made.summary.flags, fail_on)
 
 
 def _past(path: Path) -> Any:
