@@ -62,9 +62,20 @@ def a(name: str, value: Any, kind: type, example: str) -> None:
         raise TypeError(f"{name} must be a {kind.__name__}, as {example}; got {value!r}")
 
 
+def a_patch(value: Any) -> None:
+    """A patch; of what has one, that is said."""
+    if not hasattr(value, "concepts"):
+        own = next((n for n in ("patch_", "patch") if hasattr(value, n)), None)
+        instead = f": give its {own}" if own else ""
+        raise TypeError(f"expected a Patch; got {type(value).__name__}{instead}")
+
+
 def weights(name: str, values: Any) -> Any:
     """Finite numbers, none below 0 and not all 0."""
-    array = np.asarray(values, np.float64)
+    try:
+        array = np.asarray(values, np.float64)
+    except ValueError as error:
+        raise ValueError(f"{name} must be numbers: {error}") from None
     if not np.isfinite(array).all() or (array < 0).any() or not array.any():
         raise ValueError(f"{name} must be finite numbers, at least 0 and not all zero")
     return array

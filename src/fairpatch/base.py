@@ -347,7 +347,10 @@ def _column(X: Any, name: str) -> Any:
 
 def _floats(values: Any, *, first: bool = False) -> Floats:
     """One float64 a row; of two columns (predict_proba), the second, or the first."""
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except ValueError as error:
+        raise ValueError(f"the score must be numbers: {error}. Convert the column first") from None
     if array.ndim == 2 and array.shape[1] == 2:
         array = array[:, 0 if first else 1]
     if array.ndim == 2 and array.shape[1] == 1:

@@ -121,6 +121,8 @@ def take_apart(
     names = list(frame.columns)
     label = y if isinstance(y, str) else None
     features = names_in(sensitive, names, len(frame))
+    if label is not None and label in (features or ()):
+        raise ValueError(f"column {label!r} is y and a sensitive feature: one column has one role")
     known = {"key": decision.key if decision.key in names else None, "weight": weight}
     if label is None and features is None and not any(known.values()):
         return Given(X, y, banded(sensitive, decision.bands))

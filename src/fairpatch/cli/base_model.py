@@ -24,7 +24,12 @@ INSTEAD = "score the table where the model lives and give --score instead"
 
 def base_model(config: "Config") -> Any:
     """What ``FairPatch`` takes as its estimator."""
-    if (config.score is None) == (config.model is None):
+    if config.score is not None and config.model is not None:
+        refuse(
+            f"the base model is named twice, score {config.score!r} and model {config.model!r}: "
+            "either --score COLUMN or --model FILE"
+        )
+    if config.score is None and config.model is None:
         refuse("name the base model: either --score COLUMN or --model FILE")
     return config.score or read_model(str(config.model), trust=config.trust_model)
 

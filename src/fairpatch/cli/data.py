@@ -39,6 +39,7 @@ def relation(source: str, csv: Dialect = PLAIN) -> Any:
         return connection.sql(f"SELECT * FROM base.{_name(table)}")  # noqa: S608
     path = Path(source)
     if path.is_dir():
+        files(source)  # refused where there is none
         source = str(path / "**" / "*.parquet")
     elif not any(sign in source for sign in "*?[") and not path.exists():
         refuse(
@@ -71,7 +72,10 @@ def _csv(connection: Any, source: str, csv: Dialect) -> Any:
     listed = ", ".join(map(_text, found.files))
     # yes and no stay text, as they would in Parquet
     types = "auto_type_candidates=['BIGINT', 'DOUBLE', 'DATE', 'TIMESTAMP', 'VARCHAR']"
-    return connection.sql(f"SELECT * FROM read_csv([{listed}], {types}{given})")  # noqa: S608
+    table = connection.sql(f"SELECT * FROM read_csv([{listed}], {types}{given})")  # noqa: S608
+    if not table.limit(1).fetchall():
+        refuse(f"{source} has a line of names and no rows: give a table with people in it")
+    return table
 
 
 def dialect_of(source: str) -> Dialect:
@@ -262,9 +266,12 @@ def need_probabilities(
     most = 100 if decision.score_unit == "percent" else 1
     if low is None or isinstance(high, str) or low < 0 or high > most:
         what = "a score in percent" if most == 100 else "a probability"
+        hint = "" if low is None or isinstance(high, str) else in_percent(low, high)
+        if hint and if_any:  # of a run: its configuration is what it is
+            hint = " The run was fitted to probabilities: if it is percent, divide it by 100."
         refuse(
             f"column {score!r} of {source} runs from {low} to {high}; {what} is between 0 and "
-            f"{most}." + ("" if low is None or isinstance(high, str) else in_percent(low, high))
+            f"{most}.{hint}"
         )
 
 

@@ -246,6 +246,9 @@ def _fit(g: "FairPatch", table: Any, options: "Config") -> None:
         g.fit(table, options.label, sensitive_features=S)
         return
     frame = tables.in_memory(table)
+    lost = int(frame[options.label].isna().sum())
+    if lost:
+        note(f"{lost:,} rows have no {options.label!r}: nothing is learned from them")
     trained = None if known is None else tables.true_or_false(frame[known])
     X = frame.drop(columns=[known] if known else [])
     g.fit(X, options.label, sensitive_features=S, seen_by_base=trained)

@@ -23,6 +23,10 @@ def run(
     """Guess what the columns are, and say so in comments."""
     from fairpatch.files.atomic import write_whole
 
+    if favourable not in (None, 0, 1):
+        refuse(
+            f"--favourable must be 1 or 0, the decision that is good for a person; got {favourable}"
+        )
     if out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or --out for another name")
     table = tables.relation(data)

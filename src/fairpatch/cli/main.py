@@ -100,6 +100,11 @@ def _in_short(error: Exception) -> str:
         )
     if isinstance(error, OSError) and error.errno in _FAILED:
         return f"{_shown(error.filename)} {_FAILED[error.errno]}"
+    if "No magic bytes found" in text or "Footer length error" in text:
+        name = text.rpartition("file ")[2].strip("' ")
+        return (
+            f"{name} is no Parquet file, or was cut off: write it again, or give it its own ending"
+        )
     if "No space left on device" in text:  # as DuckDB says it
         return f"a file {_FAILED[errno.ENOSPC]}"
     if type(error).__module__.startswith(("duckdb", "_duckdb")) and "CSV" in text:

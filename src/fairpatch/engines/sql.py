@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, get_args
 
+from fairpatch import _checks as check
 from fairpatch._extras import need
 from fairpatch.engines.dialects import BY_DUCKDB, in_dialect
 from fairpatch.identity.compare import figures, with_verdict
@@ -41,6 +42,7 @@ def sql(
     ``table`` may be qualified: schema.people, catalog.schema.people. Names and values are quoted by
     the dialect's own rules.
     """
+    check.names("keep", keep)
     people = unbound(patch, score, table, keep)
     applied = apply(patch, people, score, with_score=with_score, with_reason=with_reason)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]

@@ -27,6 +27,9 @@ def whole_file(path: Path) -> Iterator[Path]:
     elsewhere, is never written to. Where writing fails it is taken away, and what a killed writer
     has left goes with the next one.
     """
+    _check_place(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, and a file is needed: give it another name")
     sweep(path.parent, path.name)
     unfinished = _place(path)
     os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
@@ -44,6 +47,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """A name for a new folder; what was written there takes its own name when it is complete."""
+    _check_place(path)
     sweep(path.parent, path.name)
     unfinished = _place(path)
     try:
@@ -52,6 +56,13 @@ def whole_folder(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
+
+
+def _check_place(path: Path) -> None:
+    """Say which folder is missing, by its own name."""
+    if not path.parent.is_dir():
+        what = "is a file, no folder" if path.parent.exists() else "does not exist: make it first"
+        raise FileNotFoundError(f"{path} cannot be written: {path.parent} {what}")
 
 
 def _place(path: Path) -> Path:

@@ -65,6 +65,7 @@ def apply_to_places(
     if key not in frame.collect_schema().names():
         raise ValueError(f"the table has no column {key!r}: name the one that tells rows apart")
     made = frame.collect_schema().names()
+    _check_key(frame, key)
     ordered = nw.from_native(_hashed(_placed(patch, frame, score).to_native(), key))
     _check(ordered, approvals)
     rank = nw.col(_ONE).cum_sum().over(order_by=[_TIER, _STANDING, _FAR, _HASH])
@@ -81,6 +82,16 @@ def apply_to_places(
     if REASON in made:
         ordered = ordered.with_columns(_reason().alias(REASON))
     return ordered.select(*made, BY_PLACES).to_native()
+
+
+def _check_key(frame: Any, key: str) -> None:
+    """Refuse a column that does not tell people apart: ties would be broken by nothing."""
+    sums = frame.lazy().select(people=nw.len(), keys=nw.col(key).n_unique()).collect().row(0)
+    if sums[1] < sums[0]:
+        raise ValueError(
+            f"{key!r} does not tell people apart: {sums[0]:,} people have {sums[1]:,} different "
+            "values. Name the column that does"
+        )
 
 
 def apply_to_capacity(

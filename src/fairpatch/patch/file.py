@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from fairpatch._checks import a_patch
 from fairpatch.files.atomic import write_whole
 from fairpatch.files.strict_json import read_strictly, without_marks
 from fairpatch.patch.migrate import migrated
@@ -26,6 +27,7 @@ def save(patch: Patch, path: str | Path) -> Path:
     Path
         The same path.
     """
+    a_patch(patch)
     return write_whole(path, text_of(patch))
 
 

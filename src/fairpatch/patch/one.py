@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+from fairpatch._checks import a_patch
 from fairpatch.patch.decide import changes
 from fairpatch.patch.kinds import category_of, holds, number_of
 from fairpatch.patch.model import HALF, Patch
@@ -54,6 +55,7 @@ class OnePerson:
     """
 
     def __init__(self, patch: Patch) -> None:
+        a_patch(patch)
         self.patch = patch
         self._points = _sum(merge(patch.concepts, patch.offset))
         self._bands = _ends(patch.card.bands if patch.card else [])
