@@ -1,6 +1,7 @@
 """Runs whose files contradict each other, clocks, full disks: one sentence each."""
 
 import contextlib
+import contextvars
 import errno
 import io
 import json
@@ -70,7 +71,7 @@ def said(error):
         contextlib.redirect_stderr(err), mock.patch.object(main, "results_only"),
         mock.patch.object(main, "app", side_effect=error), pytest.raises(SystemExit) as left,
     ):  # fmt: skip
-        main.main()
+        contextvars.copy_context().run(main.main)
     assert left.value.code == 1
     return err.getvalue()
 
@@ -122,6 +123,6 @@ def test_mlflow_is_told_to_keep_to_itself():
     with mock.patch.dict("os.environ", clear=False) as env, contextlib.suppress(SystemExit):
         env.pop("MLFLOW_DISABLE_TELEMETRY", None)
         with mock.patch.object(main, "results_only"), mock.patch.object(main, "app"):
-            main.main()
+            contextvars.copy_context().run(main.main)
         assert env["MLFLOW_DISABLE_TELEMETRY"] == "true"
     assert sys.argv  # nothing else was touched

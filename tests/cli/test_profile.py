@@ -48,7 +48,8 @@ def test_dates_keys_codes_weights_and_bands_are_found():
         ["customer"],
     )
     assert set(found.exclude) == {"opened", "closed", "note"}
-    assert set(found.ignore) == {"customer", "id", "number", "constant"}
+    assert set(found.ignore) == {"customer", "number", "constant"}
+    assert found.key == "id"  # rows weigh differently: people are drawn by it
     assert found.categories == ["branch_code"]
     assert found.perhaps_codes == ["rooms"]
     assert found.weight == "sample_weight"
