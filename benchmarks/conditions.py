@@ -121,7 +121,7 @@ def _worst(after: Any, s: Any, strata: Any, weight: Any) -> float:
         counts = Counts.from_arrays(
             decision=after[own], sensitive_features=s[own], sample_weight=weight[own]
         )
-        values.append(p_rule(counts).value or 0.0)
+        values.append(p_rule(counts).value or 0.0)  # undefined, nobody approved: counted as 0
     return min(values)
 
 
