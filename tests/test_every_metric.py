@@ -109,18 +109,8 @@ def test_the_command_line_takes_it(metric, people, limits, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     people.to_pandas().to_csv("people.csv", index=False)
     ask = f"{metric.name}={limits[metric]}"
-    options = [
-        "--data",
-        "people.csv",
-        "--label",
-        "y",
-        "--favourable",
-        "1",
-        "--score",
-        "score",
-        "--sensitive",
-        "group",
-    ]
+    options = ["--data", "people.csv", "--label", "y", "--favourable", "1", "--score", "score",
+               "--sensitive", "group"]  # fmt: skip
     done = CliRunner().invoke(
         app, ["fit", *options, "--ignore", "id", "--target", ask, "--target", "safety_margin=1"]
     )

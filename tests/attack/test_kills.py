@@ -6,6 +6,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import time
 import warnings
 
@@ -16,9 +17,13 @@ import pytest
 
 from fairpatch.cli import main, run_folder
 from fairpatch.files.atomic import UNFINISHED
+from fairpatch.life.history import History
+from fairpatch.life.ledger import Ledger
 from fairpatch.patch import load
 
 KILLS = 200 if os.environ.get("FAIRPATCH_ATTACK") else 2
+STRUCK = 50 if os.environ.get("FAIRPATCH_ATTACK") else 2
+"""Kills in the middle of a write, of each verb that has been tried least."""
 PEOPLE = 400
 
 
@@ -57,6 +62,17 @@ def kill(after, *arguments):
     child.join(after)
     child.kill()
     child.join()
+
+
+def kill_in_a_write(folder, after, *arguments):
+    """Run, wait until something unfinished lies in a folder, and kill; gives what was left."""
+    child = run(*arguments)
+    while child.is_alive() and nothing_left(folder):
+        time.sleep(0.0001)
+    time.sleep(after)
+    child.kill()
+    child.join()
+    return not nothing_left(folder)
 
 
 def moments(seconds):
@@ -158,6 +174,49 @@ def test_a_killed_export_leaves_a_whole_one_or_none(place, name):
             assert sorted(p.name for p in out.rglob("*")) == whole
         elif out.exists():
             assert out.stat().st_size == whole
+
+
+def bytes_of(path):
+    """A file, or all files of a folder."""
+    files = [p for p in sorted(path.rglob("*")) if p.is_file()] if path.is_dir() else [path]
+    return [(p.name, p.read_bytes()) for p in files]
+
+
+def life(path):
+    """Nothing to tell of, where every line is whole and so is the page."""
+    assert {period.period for period in History(path / "history.jsonl")} == {"2026-01"}
+    Ledger(path / "ledger.jsonl").entries()
+    assert (path / "history.html").read_text().rstrip().endswith("</html>")
+
+
+VERBS = {
+    "export": ("out.onnx", bytes_of, []),
+    "deploy": ("out", bytes_of, ["--table", "t", "--key", "id"]),
+    "monitor": ("", life, ["--period", "2026-01", "--replace"]),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_write_struck_in_the_middle(place, verb, record_property):
+    """Nothing under its own name is half written, and the next writer takes away what was left."""
+    name, read, options = VERBS[verb]
+    own, struck = place[0] / f"struck-{verb}", 0
+    own.mkdir()
+    out = own / name
+    to = [place[0] / "all.parquet", "--life", own] if verb == "monitor" else [out]
+    finish(verb, place[0] / "run", *to, *[o for o in options if o != "--replace"])
+    whole = read(out)
+    for after in np.random.default_rng(0).uniform(0.0, 0.003, STRUCK):
+        if name and out.exists():
+            shutil.rmtree(out) if out.is_dir() else out.unlink()
+        struck += kill_in_a_write(own, after, verb, place[0] / "run", *to, *options)
+        assert not out.exists() or read(out) == whole
+    record_property("struck", f"{struck} of {STRUCK}")
+    if name and out.exists():
+        shutil.rmtree(out) if out.is_dir() else out.unlink()
+    finish(verb, place[0] / "run", *to, *options)
+    assert read(out) == whole
+    assert nothing_left(own)
 
 
 @pytest.mark.slow

@@ -352,18 +352,8 @@ def test_nothing_that_is_printed_or_stored_commands_a_terminal(tmp_path):
 def test_odd_tables_get_a_sentence(tmp_path):
     one = people(1)
     one.to_parquet(tmp_path / "one.parquet")
-    options = [
-        "--label",
-        "y",
-        "--favourable",
-        "1",
-        "--score",
-        "score",
-        "--sensitive",
-        "s",
-        "--ignore",
-        "id",
-    ]
+    options = ["--label", "y", "--favourable", "1", "--score", "score", "--sensitive", "s",
+               "--ignore", "id"]  # fmt: skip
     assert "Audit of below 10 people" in said("audit", "--data", tmp_path / "one.parquet", *options)
     heavy = people().assign(w=1e300)
     heavy.to_parquet(tmp_path / "heavy.parquet")

@@ -99,6 +99,9 @@ def test_a_day_has_so_much_capacity(fitted, month):
     assert points[memory["fairpatch_referred"]].mean() > points[everybody].mean()
     with pytest.raises(ValueError, match="give referrals"):
         apply_to_places(fitted.patch_, month, "score", approvals=5, key="id")
+    twice = month.assign(id=month["id"] // 2)
+    with pytest.raises(ValueError, match="does not tell people apart"):
+        apply_to_capacity(fitted.patch_, twice, "score", **options)
 
 
 def test_the_least_share_is_that_of_simulated_reviewers(fitted):

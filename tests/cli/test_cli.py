@@ -130,6 +130,13 @@ def test_apply_sql_and_onnx_decide_alike(run):
     assert abs(by_onnx["fairpatch_ratio"] - applied["fairpatch_ratio"].to_numpy()).max() < 1e-9
 
 
+def test_a_day_without_people_is_no_mistake(run):
+    pd.read_csv(run / "people.csv").astype({"cat_0": str}).iloc[:0].to_parquet(run / "none.parquet")
+    done = fairpatch("apply", "run", "none.parquet", "none.csv", "--if-unlike", "warn", cwd=run)
+    assert "0 rows, 0 decisions change" in done.stdout
+    assert (run / "none.csv").read_text().count("\n") == 1
+
+
 def test_diff_says_what_differs(run):
     fairpatch("frontier", "run", "--take", "3", "--out", "other.json", cwd=run)
     done = fairpatch("diff", "run", "other.json", "--data", "people.csv", cwd=run)

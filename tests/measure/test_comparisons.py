@@ -166,18 +166,25 @@ def test_each_group_is_compared_with_the_reference_alone():
     ]  # fmt: skip
 
 
-def test_a_fit_against_a_reference():
+def against_a(p_rule, *, b, c, rows):
+    """A fit of three groups, b and c against the reference a, and whom they come from."""
     population = Population(
         p_rule=0.6, accuracy=0.8, proxy=2.0,
-        groups={"a": (0.6, 0.0), "b": (0.2, 0.5), "c": (0.2, 1.0)},
+        groups={"a": (0.6, 0.0), "b": (b, 0.5), "c": (c, 1.0)},
     )  # fmt: skip
-    people = population.sample(12_000, seed=0).to_pandas()
+    people = population.sample(rows, seed=0).to_pandas()
     X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people[["group"]]
-    g = FairPatch("score", Target(p_rule=0.75, reference="a")).fit(X, y, sensitive_features=s)
+    target = Target(p_rule=p_rule, reference="a")
+    return FairPatch("score", target).fit(X, y, sensitive_features=s), population
+
+
+def test_a_fit_against_a_reference():
+    g, population = against_a(0.75, b=0.2, c=0.2, rows=12_000)
     names = [r.feature for r in g.certificate_.results]
     assert names == ["group: b against a", "group: c against a"]
     new = population.sample(20_000, seed=1).to_pandas()
-    after = g.predict(new.drop(columns=["id", "y", "group"])) == 1
+    X, y, s = new.drop(columns=["id", "y", "group"]), new["y"], new[["group"]]
+    after = g.predict(X) == 1
     rates = {v: after[new["group"] == v].mean() for v in "abc"}
     assert min(rates["b"], rates["c"]) / rates["a"] > 0.7
     assert "each group against a" in str(g.target)
@@ -314,13 +321,7 @@ def test_targets_say_what_is_wrong():
 
 
 def test_a_small_group_against_the_reference_is_judged_and_not_told(tmp_path):
-    population = Population(
-        p_rule=0.6, accuracy=0.8, proxy=2.0,
-        groups={"a": (0.6, 0.0), "b": (0.395, 0.5), "c": (0.005, 1.0)},
-    )  # fmt: skip
-    people = population.sample(3_000, seed=0).to_pandas()
-    X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people[["group"]]
-    g = FairPatch("score", Target(p_rule=0.3, reference="a")).fit(X, y, sensitive_features=s)
+    g, _ = against_a(0.3, b=0.395, c=0.005, rows=3_000)
     (first, _), (second, _) = g.certificate_.shown
     assert first.value == round(first.value, 2)
     assert second.withheld

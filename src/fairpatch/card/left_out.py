@@ -50,12 +50,17 @@ def left_out(held: Columns, columns: Sequence[Column], f_logit: Floats) -> dict[
     return why
 
 
+def is_copy(values: Floats, scores: Floats) -> bool:
+    """Whether numbers order people as the scores do, or the other way round."""
+    return abs(float(np.corrcoef(rankdata(values), rankdata(scores))[0, 1])) > COPY
+
+
 def _number(name: str, values: Floats, f_logit: Floats) -> str | None:
     known = np.isfinite(values)
     x, f = values[known], f_logit[known]
     if len(x) < FEWEST or len(np.unique(x)) < 2 or len(np.unique(f)) < 2:
         return None
-    if abs(float(np.corrcoef(rankdata(x), rankdata(f))[0, 1])) > COPY:
+    if is_copy(x, f):
         return "a copy of the base model's score"
     whole, many = bool(np.all(x == np.rint(x))), len(np.unique(x))
     # n people on so few numbers meet n^2 / 2 range times by chance: a number that nobody shares

@@ -153,7 +153,7 @@ def _write(
         applied.to_csv(str(unfinished)) if out.suffix == ".csv" else applied.to_parquet(
             str(unfinished)
         )
-    written = tables.relation(str(out))
+    written = tables.written(out)
     moved = REFERRED if REFERRED in written.columns else CHANGED
     sums = f'count(*), count(*) FILTER ("{moved}"), count(*) FILTER ("{moved}" IS NULL)'
     rows, changed, none = written.aggregate(sums).fetchall()[0]

@@ -105,7 +105,7 @@ def tell_names(f: Any, table: Any) -> None:
 
     renamed = BaseModel(f).renamed(list(table.columns))
     if renamed:
-        pairs = ", ".join(f"{f!r} is {own!r}" for f, own in list(renamed.items())[:5])
+        pairs = ", ".join(f"{its!r} is {own!r}" for its, own in list(renamed.items())[:5])
         more = f" and {len(renamed) - 5} more" if len(renamed) > 5 else ""
         note(f"the base model writes names in its own way; taken one to one: {pairs}{more}")
 

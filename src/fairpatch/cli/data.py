@@ -56,6 +56,13 @@ def relation(source: str, csv: Dialect = PLAIN) -> Any:
     )
 
 
+def written(path: Path) -> Any:
+    """A table that was just written here: nothing about it has to be found out."""
+    duckdb = need("duckdb", extra="cli")
+    read = duckdb.read_csv if path.suffix == ".csv" else duckdb.read_parquet
+    return read(str(path), connection=duckdb.connect())
+
+
 def _csv(connection: Any, source: str, csv: Dialect) -> Any:
     """Text files by DuckDB, in the dialect that they are found to be in."""
     names = tuple(files(source))

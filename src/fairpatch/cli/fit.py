@@ -141,10 +141,12 @@ def fit(
     g = estimator_of(options, f, options.asked, options.learner)
     table = table_of(options)  # before anything is shown: a column may be missing
     tell_names(f, table)
-    notice(options, table)
+    inside = options.decision.key is not None and options.score is not None
+    people = table if inside else tables.in_memory(table)
+    notice(options, people)
     with showing(sys.stderr.isatty() and not quiet):
         try:
-            _fit(g, table, options)
+            _fit(g, people, options, inside=inside)
         except TargetNotReachedError as error:
             complain(str(error))
             _refuse(error, options, out)
@@ -237,18 +239,17 @@ def _refuse(error: "TargetNotReachedError", options: "Config", out: Path) -> Non
     note(f"wrote {page} and {out / 'refused.json'}: what was asked, tried, and nearest")
 
 
-def _fit(g: "FairPatch", table: Any, options: "Config") -> None:
+def _fit(g: "FairPatch", people: Any, options: "Config", *, inside: bool) -> None:
     """In memory, or inside the engine where there is a key and f is a column."""
     S, known = options.sensitive, options.seen_by_base
-    if options.decision.key is not None and options.score is not None:
+    if inside:
         if known is not None:
             refuse("seen_by_base is not read by a fit inside the engine: leave the key out")
-        g.fit(table, options.label, sensitive_features=S)
+        g.fit(people, options.label, sensitive_features=S)
         return
-    frame = tables.in_memory(table)
-    lost = int(frame[options.label].isna().sum())
+    lost = int(people[options.label].isna().sum())
     if lost:
         note(f"{lost:,} rows have no {options.label!r}: nothing is learned from them")
-    trained = None if known is None else tables.true_or_false(frame[known])
-    X = frame.drop(columns=[known] if known else [])
+    trained = None if known is None else tables.true_or_false(people[known])
+    X = people.drop(columns=[known] if known else [])
     g.fit(X, options.label, sensitive_features=S, seen_by_base=trained)

@@ -102,9 +102,9 @@ def _hash(run: Path) -> str:
 
 def facts_of(run: Path) -> dict[str, Any]:
     """The target of a run and what it reached: nothing of a person."""
-    from fairpatch.cli.run_folder import FILES, checked, manifest, options_of, review_of
+    from fairpatch.cli.run_folder import manifest, options_of, review_of, whole
 
-    checked(run, *FILES)
+    whole(run)
     change = review_of(run)["effect"]["change"]["change_rate"]
     facts = {
         "target": str(options_of(run).asked),

@@ -26,11 +26,14 @@ def table_of(options: "Config") -> Any:
     return tables.without(table, unread)
 
 
-def notice(options: "Config", table: Any) -> None:
-    """Say of columns what ``init`` would have said, where the configuration says otherwise."""
+def notice(options: "Config", people: Any) -> None:
+    """Say of columns what ``init`` would have said, where the configuration says otherwise.
+
+    ``people`` is a frame, or a table where it lies.
+    """
     from fairpatch.cli.profile import MANY_CODES, SEEN, profile
 
-    some = tables.in_memory(table.limit(SEEN))
+    some = people.head(SEEN) if hasattr(people, "iloc") else tables.in_memory(people.limit(SEEN))
     roles = {*options.named, *columns_read_by(options)}
     found = profile(some, [], score=options.score)
     for name, why in {**found.ignore, **found.exclude}.items():

@@ -32,8 +32,6 @@ SEEN = 20_000
 """Rows that are looked at."""
 FEW_VALUES, MANY_CODES = 20, 100
 PERCENT = 100
-COPY = 0.98
-"""A rank correlation with the score above this is a copy of it, as scorecards have it."""
 
 
 @dataclass
@@ -155,12 +153,14 @@ def _is_score(lower: str, known: Any, kind: str) -> int:
 
 def _copies(guess: Profile, frame: Any) -> None:
     """Columns that are the score once more, in another unit: no scorecard may read them."""
-    scores = frame[guess.score].rank()
-    for name in frame.columns:
-        values = frame[name]
-        if name in (guess.score, guess.label, guess.weight) or values.dtype.kind not in "iuf":
-            continue
-        if values.nunique() > FEW_VALUES and abs(values.rank().corr(scores)) > COPY:
+    from fairpatch.card.left_out import is_copy
+
+    roles = (guess.score, guess.label, guess.weight)
+    numbers = [n for n in frame.columns if n not in roles and frame[n].dtype.kind in "iuf"]
+    for name in numbers:
+        known = frame[[name, guess.score]].dropna()
+        values, scores = known[name].to_numpy(), known[guess.score].to_numpy()
+        if known.nunique().min() > FEW_VALUES and is_copy(values, scores):
             guess.ignore.pop(name, None)
             guess.exclude[name] = f"a copy of {guess.score}"
 

@@ -8,7 +8,7 @@ import typer
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import TrustModel
-from fairpatch.cli.run_folder import FILES, REFIT, checked, manifest, options_of
+from fairpatch.cli.run_folder import REFIT, manifest, options_of, whole
 from fairpatch.cli.say import refuse, say
 
 
@@ -20,7 +20,7 @@ def run(
     from fairpatch.cli.fit import fit
     from fairpatch.patch import load
 
-    checked(folder, *FILES)
+    whole(folder)
     if (folder / REFIT).exists():
         refuse(f"{folder} is a refit: it follows from the run before it. Its review says how")
     options, known = options_of(folder, trust_model=trust_model), manifest(folder).data_sha256

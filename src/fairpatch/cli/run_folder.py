@@ -13,6 +13,8 @@ from fairpatch.cli.say import refuse
 from fairpatch.files.private import private_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from fairpatch.cli.config import Config
     from fairpatch.cli.manifest import Manifest
     from fairpatch.engines.deploy import Audited
@@ -106,26 +108,33 @@ def checked(folder: Path, *names: str) -> list[Path]:
     """
     known, found = manifest(folder).sha256, []
     for name in names:
-        path = folder / name
-        if name not in known:
-            raise ValueError(f"{folder} is a record of alternatives and no run: it has no {name}")
-        if not path.is_file():
-            raise ValueError(f"{path} is missing: the run is not whole")
-        held = path.read_bytes()
-        if hashlib.sha256(held).hexdigest() != known[name]:
-            raise ValueError(
-                f"{path} is not what the manifest says: it was changed after the run. Take the "
-                "run from where it was written, or run the same fairpatch fit again"
-            )
         kept = private_file(name)
-        kept.write_bytes(held)
+        kept.write_bytes(_bytes_of(folder, name, known))
         found.append(kept)
     return found
 
 
 def whole(folder: Path) -> None:
     """Refuse a run or a record of which a file is not as its manifest says."""
-    checked(folder, *manifest(folder).sha256)
+    known = manifest(folder).sha256
+    for name in known:
+        _bytes_of(folder, name, known)
+
+
+def _bytes_of(folder: Path, name: str, known: "Mapping[str, str]") -> bytes:
+    """A file of a run, which must be as the manifest says."""
+    path = folder / name
+    if name not in known:
+        raise ValueError(f"{folder} is a record of alternatives and no run: it has no {name}")
+    if not path.is_file():
+        raise ValueError(f"{path} is missing: the run is not whole")
+    held = path.read_bytes()
+    if hashlib.sha256(held).hexdigest() != known[name]:
+        raise ValueError(
+            f"{path} is not what the manifest says: it was changed after the run. Take the "
+            "run from where it was written, or run the same fairpatch fit again"
+        )
+    return held
 
 
 def review_of(folder: Path) -> Any:

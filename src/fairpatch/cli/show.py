@@ -1,7 +1,7 @@
 """Print a patch as a person would want to read it, and check that it reads no sensitive column."""
 
 from fairpatch.cli.options import Json, PatchFile
-from fairpatch.cli.run_folder import FILES, checked, patch_path
+from fairpatch.cli.run_folder import FILES, patch_path, whole
 from fairpatch.cli.say import note, say
 
 
@@ -12,7 +12,7 @@ def run(patch: PatchFile, json: Json = False) -> None:
 
     loaded = load(patch_path(patch))
     if patch.is_dir():
-        checked(patch, *FILES)
+        whole(patch)
         note(f"all {len(FILES)} files are as the manifest says")
     say(without_marks(loaded.model_dump_json(indent=1)) if json else str(loaded))
     leaks = sorted({c.name for c in loaded.columns} & set(loaded.provenance.sensitive_features))

@@ -51,13 +51,17 @@ def tell_findings(flags: "Sequence[Flag]") -> None:
 
 def check_fail_on(level: str | None) -> None:
     """Refuse a level that no finding has."""
-    if level not in (None, "stop", "look"):
-        refuse(f"--fail-on must be stop or look; got {level!r}")
+    from fairpatch.report.flags import OPEN
+
+    if level is not None and level not in OPEN:
+        refuse(f"--fail-on must be {' or '.join(OPEN)}; got {level!r}")
 
 
 def leave_if_found(flags: "Sequence[Flag]", level: str | None) -> None:
     """Exit with a code of its own where a finding is as grave as asked, or graver."""
-    wanted = {"stop": ("stop",), "look": ("stop", "look")}.get(level or "", ())
+    from fairpatch.report.flags import OPEN
+
+    wanted = () if level is None else OPEN[: [str(o) for o in OPEN].index(level) + 1]
     if any(flag.level in wanted for flag in flags):
         sys.exit(FOUND)
 

@@ -32,7 +32,7 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import probability
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.model import Patch
-from fairpatch.patch.typed import typed
+from fairpatch.patch.typed import check_types
 
 Severity = Literal["notice", "refuse"]
 LIMITS: dict[str, tuple[float, float]] = {
@@ -156,7 +156,7 @@ def compare(patch: Patch, table: Any, score: str) -> Comparison:
     if known is None:
         return Comparison(0, ())
     frame = nw.from_native(table)
-    typed(patch, frame.collect_schema())  # refused in a sentence, before an engine tries
+    check_types(patch, frame.collect_schema())
     if isinstance(frame, nw.DataFrame):
         p = np.asarray(frame[score].cast(nw.Float64).to_numpy(), np.float64)
         p = patch.decision.as_probability(p)

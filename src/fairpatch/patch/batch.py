@@ -62,8 +62,6 @@ def apply_to_places(
     if patch.card is None or not patch.strength:
         raise ValueError("places are shared out by points: apply a scorecard that is switched on")
     frame = nw.from_native(apply(patch, table, score, **options))
-    if key not in frame.collect_schema().names():
-        raise ValueError(f"the table has no column {key!r}: name the one that tells rows apart")
     made = frame.collect_schema().names()
     _check_key(frame, key)
     ordered = nw.from_native(_hashed(_placed(patch, frame, score).to_native(), key))
@@ -86,6 +84,8 @@ def apply_to_places(
 
 def _check_key(frame: Any, key: str) -> None:
     """Refuse a column that does not tell people apart: ties would be broken by nothing."""
+    if key not in frame.collect_schema().names():
+        raise ValueError(f"the table has no column {key!r}: name the one that tells rows apart")
     sums = frame.lazy().select(people=nw.len(), keys=nw.col(key).n_unique()).collect().row(0)
     if sums[1] < sums[0]:
         raise ValueError(
@@ -107,8 +107,7 @@ def apply_to_capacity(
     decides = patch.model_copy(update={"action": "decide"})
     frame = nw.from_native(apply(patch, table, score, **options))
     made = frame.collect_schema().names()
-    if key not in made:
-        raise ValueError(f"the table has no column {key!r}: name the one that tells rows apart")
+    _check_key(frame, key)
     placed = _placed(decides, frame, score).to_native()
     ordered = nw.from_native(_hashed(placed, key))
     first = nw.when(nw.col(REFERRED) == nw.lit(1).cast(nw.Boolean)).then(nw.lit(0))

@@ -15,19 +15,8 @@ from fairpatch.patch.parts import CategoricalWeight, Category, CategoryWeight, L
 
 
 def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
-    """The same patch with every category's categories in the type of its column.
-
-    A column whose type means nothing to the patch is refused.
-    """
-    for concept in patch.concepts:
-        numbers = [*(n.column for n in concept.numbers), *(r.column for r in concept.ranges)]
-        for name in numbers:
-            if name in schema:
-                check_number_type(name, schema[name])
-        for part in concept.categories:
-            if part.column in schema:
-                held = holds(entry.category for entry in part.categories)
-                check_category_type(part.column, schema[part.column], held)
+    """The same patch with every category's categories in the type of its column."""
+    check_types(patch, schema)
     concepts = [
         concept.model_copy(
             update={
@@ -42,6 +31,18 @@ def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
         kept = tuple(lock for lock in locked if lock is not None)
         changes["card"] = patch.card.model_copy(update={"locked": kept})
     return patch.model_copy(update=changes)
+
+
+def check_types(patch: Patch, schema: Mapping[str, Any]) -> None:
+    """Refuse a column whose type means nothing to the patch, before an engine tries it."""
+    for concept in patch.concepts:
+        for name in [*(n.column for n in concept.numbers), *(r.column for r in concept.ranges)]:
+            if name in schema:
+                check_number_type(name, schema[name])
+        for part in concept.categories:
+            if part.column in schema:
+                held = holds(entry.category for entry in part.categories)
+                check_category_type(part.column, schema[part.column], held)
 
 
 def _typed_lock(lock: Lock, kind: Any) -> Lock | None:
