@@ -5,6 +5,7 @@
 
 import os
 import runpy
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,10 +22,11 @@ from attack.warehouses import (
     Translated,
 )
 from fairpatch.identity.fingerprint import fingerprint_of
+from fairpatch.patch import load
 
 PATCHES = 2 if os.environ.get("FAIRPATCH_ATTACK") else 4
 """Of 50,000 rows each, or of 3,000."""
-LENDERS_MONTH = Path(__file__).parents[2] / "docs" / "examples" / "lenders_month.py"
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 KINDS = {"large_string": pa.string(), "float": pa.float64()}
 NO_SERVER = ("bigquery", "snowflake", "trino", "mssql")
 
@@ -96,25 +98,45 @@ def test_real_servers(name, how, servers):
     equal(getattr(servers[name], how))
 
 
+def in_postgres(people, columns, text, *, table, key):
+    """The decisions of a view on a real server, by key."""
+    frame = people[columns].astype({c: str for c in columns if people[c].dtype == "category"})
+    held = pa.Table.from_pandas(frame, preserve_index=False)
+    held = pa.table({n: held[n].cast(KINDS.get(str(held[n].type), held[n].type)) for n in columns})
+    postgres = PostgresWarehouse()
+    try:
+        postgres.load(held)
+        with postgres.connection.cursor() as cursor:
+            cursor.execute(f"alter table people rename to {table}")
+            cursor.execute(text)
+            cursor.execute(f'select fairpatch_decision from decided order by "{key}"')
+            return [bool(row[0]) for row in cursor.fetchall()]
+    finally:
+        postgres.stop()
+
+
 @pytest.mark.attack
 def test_a_lenders_month_in_postgres():
     """The view of the worked example decides as the model does, on a real server."""
-    month = runpy.run_path(str(LENDERS_MONTH))
-    people = month["month"]
-    held = [c.name for c in month["g"].patch_.columns]
-    text = {name: str for name in held if people[name].dtype == "category"}
-    table = pa.Table.from_pandas(
-        people[["id", "score", *held]].astype(text | {"id": "int64"}), preserve_index=False
+    month = runpy.run_path(str(EXAMPLES / "lenders_month.py"))
+    people = month["month"].astype({"id": "int64"})
+    columns = ["id", "score", *(c.name for c in month["g"].patch_.columns)]
+    there = in_postgres(
+        people, columns, month["files"]["decided.sql"], table="applicants", key="id"
     )
-    table = pa.table({n: table[n].cast(KINDS.get(str(table[n].type), table[n].type))
-                      for n in table.column_names})  # fmt: skip
-    postgres = PostgresWarehouse()
-    postgres.load(table)
-    with postgres.connection.cursor() as cursor:
-        cursor.execute("alter table people rename to applicants")
-        cursor.execute(month["files"]["decided.sql"])
-        cursor.execute("select id, fairpatch_decision from decided order by id")
-        there = [row[1] for row in cursor.fetchall()]
-    postgres.stop()
     here = month["g"].predict(people.sort_values("id")) == 1
     assert there == here.tolist()
+
+
+@pytest.mark.attack
+def test_the_german_table_in_postgres():
+    """Umlauts, brackets and a percent sign in names: the view decides as ``apply`` did."""
+    made = runpy.run_path(str(EXAMPLES / "german_table.py"))
+    decided = made["decided"].sort_values(made["key"])
+    read = [c.name for c in load(made["FOLDER"] / "run" / "patch.json").columns]
+    text = (made["FOLDER"] / "warehouse" / "decided.sql").read_text()
+    columns = [made["key"], "PD in %", *read]
+    there = in_postgres(decided, columns, text, table="antraege", key=made["key"])
+    shutil.rmtree(made["FOLDER"])
+    assert len(there) == 8_000
+    assert there == decided["fairpatch_decision"].astype(bool).tolist()
