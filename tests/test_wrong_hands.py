@@ -1,12 +1,16 @@
 """Mistakes that a stranger made without reading the code: one sentence each, in their own words."""
 
+# ruff: noqa: ARG005 every mistake is given the model and the people
+
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from cli.test_cli import POPULATION, fairpatch
-from fairpatch import FairPatch, Target
+from fairpatch import BaseModel, Decision, FairPatch, Target
 from fairpatch.engines.sql import sql
-from fairpatch.patch import save
+from fairpatch.life import History, monitor, refit
+from fairpatch.patch import load, save
 from fairpatch.patch.apply import apply
 from fairpatch.patch.one import OnePerson
 
@@ -73,3 +77,68 @@ def test_python_says_so_too(folder, tmp_path):
         sql(g.patch_, "score", keep="id")
     with pytest.raises(FileNotFoundError, match="nodir does not exist"):
         save(g.patch_, tmp_path / "nodir" / "a.json")
+
+
+@pytest.fixture(scope="module")
+def fitted(folder):
+    people = pd.read_parquet(folder / "people.parquet").drop(columns="id")
+    g = FairPatch("score", Target(p_rule=0.7)).fit(people, "y", sensitive_features=["group"])
+    return g, people
+
+
+def again(people):
+    return FairPatch("score", Target(p_rule=0.7)).fit(people, "y", sensitive_features=["group"])
+
+
+def watched(model, people, target, **options):
+    """A month of January, unless it is said otherwise."""
+    month = {"period": "2026-01", "history": History("h.jsonl"), **options}
+    return monitor(model, people, "y", sensitive_features=["group"], target=target, **month)
+
+
+WRONG = {
+    "a decision has no 'favorable'": lambda g, X: Decision(favorable=1),
+    "favourable: Input should be 0 or 1; got 2": lambda g, X: Decision(favourable=2),
+    "^threshold must be a probability": lambda g, X: Decision(threshold=50),
+    "positive and negative are both 'yes'": lambda g, X: Decision(positive="yes", negative="yes"),
+    "give a fitted object of it": lambda g, X: BaseModel(LogisticRegression),
+    "must give one probability a row": lambda g, X: BaseModel(lambda Z: Z["score"][:5]).scores(X),
+    "score column 'score' must be numbers": lambda g, X: again(X.astype({"score": str})),
+    r"must be text, numbers or booleans.*\[1\]": lambda g, X: again(X.assign(o=[[1]] * len(X))),
+    "X is an array that holds text": lambda g, X: g.predict(X.to_numpy()),
+    "X must be a frame or an array; got str": lambda g, X: g.predict("people.csv"),
+    "X must be a frame or an array; got list": lambda g, X: g.predict(X.to_dict("records")),
+    "table must be a frame": lambda g, X: apply(g.patch_, "people.csv", "score"),
+    "there is no file 'none.json'": lambda g, X: load("none.json"),
+    "is a folder: name the file in it": lambda g, X: load("."),
+    "expected the name of a patch file; got dict": lambda g, X: load({}),
+    "table must be a str": lambda g, X: sql(g.patch_, "score", table=None),
+    "strength must be a number": lambda g, X: g.patch_.with_strength("much"),
+    "refits must be a whole number": lambda g, X: g.review(
+        X, "y", sensitive_features=["group"], refits=-1
+    ),
+    "model must be a PatchedModel": lambda g, X: watched(g, X, g.target),
+    "target must be a Target": lambda g, X: watched(g.patched_, X, 0.8),
+    "history must be a History": lambda g, X: watched(g.patched_, X, g.target, history="h"),
+    "202601 is no period": lambda g, X: watched(g.patched_, X, g.target, period=202601),
+    "old must be a PatchedModel": lambda g, X: refit(
+        g, "score", X, "y", sensitive_features=["group"], target=g.target
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("words", WRONG)
+def test_one_sentence_of_ours(fitted, words):
+    with pytest.raises((ValueError, TypeError, FileNotFoundError), match=words) as caught:
+        WRONG[words](*fitted)
+    assert "\n" not in str(caught.value)
+
+
+def test_decisions_and_probabilities_in_the_wrong_place_are_noticed(fitted):
+    g, people = fitted
+    X = people.drop(columns=["y", "group"])
+    with pytest.warns(UserWarning, match="log-odds are needed"):
+        g.patch_.decide(X, X["score"])
+    with pytest.warns(UserWarning, match="only two values, as decisions have"):
+        again(people.assign(score=(people["score"] > 0.5).astype(float)))

@@ -1,5 +1,6 @@
 """Parameters at the door: each refusal names the parameter, what was expected, and what came."""
 
+import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 
 from fairpatch._hints import did_you_mean
 
+MANY = 30
+"""People from whom on it is no chance that all of their log-odds look like probabilities."""
 NUMBERS = (int, float, np.integer, np.floating)
 
 
@@ -59,7 +62,8 @@ def spark_names(frame: Any, read: Collection[str | None]) -> None:
 def a(name: str, value: Any, kind: type, example: str) -> None:
     """An object of some class, or nothing."""
     if value is not None and not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, as {example}; got {value!r}")
+        got = repr(value) if len(repr(value)) < 60 else type(value).__name__
+        raise TypeError(f"{name} must be a {kind.__name__}, as {example}; got {got}")
 
 
 def a_patch(value: Any) -> None:
@@ -68,6 +72,26 @@ def a_patch(value: Any) -> None:
         own = next((n for n in ("patch_", "patch") if hasattr(value, n)), None)
         instead = f": give its {own}" if own else ""
         raise TypeError(f"expected a Patch; got {type(value).__name__}{instead}")
+
+
+def a_table(name: str, value: Any) -> Any:
+    """A frame, or a table of an engine; given back."""
+    if value is None or isinstance(value, str | bytes | int | float | Mapping | list | tuple):
+        raise TypeError(
+            f"{name} must be a frame (pandas, polars, pyarrow) or a table of an engine; got "
+            f"{type(value).__name__}"
+        )
+    return value
+
+
+def log_odds(name: str, values: Any) -> None:
+    """Log-odds; probabilities in their place would approve everybody."""
+    if len(values) >= MANY and np.min(values) >= 0 and np.max(values) <= 1:
+        warnings.warn(
+            f"{name} lies between 0 and 1 for all {len(values):,} people, as probabilities do: "
+            "log-odds are needed, as BaseModel(model).logits(X) gives them",
+            UserWarning, stacklevel=3,
+        )  # fmt: skip
 
 
 def weights(name: str, values: Any) -> Any:

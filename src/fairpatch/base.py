@@ -69,6 +69,8 @@ class BaseModel:
 
     def __post_init__(self) -> None:
         f = self.estimator
+        if isinstance(f, type):
+            raise TypeError(f"estimator is the class {f.__name__}: give a fitted object of it")
         if not (isinstance(f, str) or callable(f) or hasattr(f, "predict_proba")):
             raise TypeError(
                 "estimator must be a fitted classifier with predict_proba, a callable that returns "
@@ -238,6 +240,8 @@ class BaseModel:
         else:
             values, what = f(self._asked(X)), "the base model"
         p = _floats(values, first=self.of_first_class)
+        if callable(f) and hasattr(X, "__len__") and len(p) != len(X):
+            raise ValueError(f"{what} must give one probability a row: {len(X)} rows, {len(p)}")
         bad = int(np.sum(~((p >= 0.0) & (p <= 1.0))))
         if bad:
             raise ValueError(
@@ -342,6 +346,8 @@ def _column(X: Any, name: str) -> Any:
             f"no score column {name!r} in X; its columns are {frame.columns}"
             + did_you_mean(name, map(str, frame.columns))
         )
+    if frame[name].dtype == nw.String and len(frame[name].drop_nulls()):
+        raise TypeError(f"score column {name!r} must be numbers; got text. Convert it first")
     return frame[name].to_numpy()
 
 

@@ -18,6 +18,7 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
+    ValidationError,
     field_validator,
 )
 
@@ -84,6 +85,25 @@ class Decision(BaseModel):
     denied: str | None = None
     positive_words: str | None = None
     negative_words: str | None = None
+
+    def __init__(self, **given: Any) -> None:
+        """Refuse in one sentence what is no part of a decision."""
+        unknown = [name for name in given if name not in type(self).model_fields]
+        if unknown:
+            raise ValueError(
+                f"a decision has no {unknown[0]!r}; it has {', '.join(type(self).model_fields)}"
+                + did_you_mean(unknown[0], type(self).model_fields)
+            )
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            text = first["msg"].removeprefix("Value error, ")
+            name = ".".join(map(str, first["loc"]))
+            text = text if text.startswith(name) else f"{name}: {text}; got {first['input']!r}"
+            raise ValueError(text) from None
+        if self.positive is not None and self.positive == self.negative:
+            raise ValueError(f"positive and negative are both {self.positive!r}: one label each")
 
     @field_validator("threshold", mode="before")
     @classmethod

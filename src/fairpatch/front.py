@@ -1,5 +1,6 @@
 """FairPatch: a base model and a target in, a patched model out. The front door."""
 
+import warnings
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -7,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from fairpatch import _checks as check
+from fairpatch._arrays import Floats
 from fairpatch._progress import showing
 from fairpatch.base import Estimator
 from fairpatch.card.learner import Card
@@ -267,6 +269,7 @@ class FairPatch(PatchEstimator):
             None if previous is None else previous.patch,
             ask=None if isinstance(base.estimator, str) else base.logits,
         )  # fmt: skip
+        _check_sure(splits.learn.scored(base).f)
         fitted = fit_target(task, self.learner)
         patch = with_probe(fitted.patch, base, splits.learn.X)
         self._keep(replace(fitted, patch=patch), base, classes, named)
@@ -313,3 +316,13 @@ def _not_for_a_table(**given: Any) -> None:
         raise ValueError(
             f"{unread[0]} is for rows in memory: fetch the rows to learn from, and fit to them"
         )
+
+
+def _check_sure(f_logit: Floats) -> None:
+    """Say where f gives decisions and no probabilities: then nobody is near the threshold."""
+    if len(np.unique(f_logit[: check.MANY])) <= 2 and len(np.unique(f_logit)) <= 2:
+        warnings.warn(
+            "the base model's scores have only two values, as decisions have: a patch cannot tell "
+            "the close cases from the clear ones. Give probabilities where there are any",
+            UserWarning, stacklevel=4,
+        )  # fmt: skip

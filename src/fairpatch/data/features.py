@@ -20,7 +20,20 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> Any:
         if reset:  # scikit-learn below 1.9 does not see the names of polars 2
             estimator._columns = list(nw.from_native(X).columns)
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _check_array(X)
     return validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+
+
+def _check_array(X: Any) -> None:
+    """Refuse what is no table, and an array that holds text, in our words."""
+    if X is None or isinstance(X, str | dict) or (isinstance(X, list) and X and
+                                                  isinstance(X[0], dict)):  # fmt: skip
+        raise TypeError(f"X must be a frame or an array; got {type(X).__name__}")
+    texts = isinstance(X, np.ndarray) and (
+        X.dtype.kind in "US" or (X.dtype == object and any(isinstance(v, str) for v in X.flat))
+    )
+    if texts:
+        raise ValueError("X is an array that holds text: give a frame, whose columns have types")
 
 
 def _is_frame(X: Any) -> bool:

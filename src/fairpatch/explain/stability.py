@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.fit import Fitted
 from fairpatch.data.rows import Rows
@@ -57,6 +58,7 @@ def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 
     patch, f_logit = model.patch, rows.f
     approved = f_logit > 0
     changed = patch.decide(rows.X, f_logit) != approved
+    check.whole("refits", refits, 0)
     sets = np.zeros((refits, len(rows)), bool)
     strata = [np.flatnonzero(rows.s.strata == v) for v in np.unique(rows.s.strata)]
     if fitted.learner is None:

@@ -11,6 +11,10 @@ MOST_BYTES = 2_000_000
 
 def read_strictly(path: Path, what: str, most: int = MOST_BYTES) -> Any:
     """The data of a JSON file; a sentence where it is not what it should be."""
+    if not path.is_file():
+        folder = f"a folder: name the file in it, {path / 'patch.json'}" if path.is_dir() else ""
+        raise FileNotFoundError(f"there is no file {str(path)!r}" if not folder else
+                                f"{path} is {folder}")  # fmt: skip
     size = path.stat().st_size
     if size > most:
         raise ValueError(

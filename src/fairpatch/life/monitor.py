@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from fairpatch import _checks as check
 from fairpatch.choose.target import Target
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import outcome, reviewed
@@ -83,6 +84,9 @@ def monitor(
     Watch
         A verdict on every guarantee, over all periods.
     """
+    check.a("model", model, PatchedModel, "FairPatch(...).fit(...).patched_")
+    check.a("target", target, Target, "Target(p_rule=0.8)")
+    check.a("history", history, History, "History('life/history.jsonl')")
     period_name(period)
     if model.patch.action == "refer" and decided is None:
         raise ValueError(

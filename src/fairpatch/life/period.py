@@ -21,7 +21,7 @@ KINDS = {
 
 def period_name(name: str) -> str:
     """A name that sorts by time: a year, quarter, month, week or day."""
-    if kind_of(name) is None:
+    if not isinstance(name, str) or kind_of(name) is None:
         raise ValueError(
             f"{name!r} is no period; expected a month as 2026-11, or 2026, 2026-Q4, 2026-W46 or "
             "2026-11-15"

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fairpatch import _checks as check
 from fairpatch._arrays import Ints
 from fairpatch._table import Table
 from fairpatch.base import BaseModel
@@ -149,6 +150,8 @@ def refit(
     Refit
         Every way there is, with its certificate, changes and churn.
     """
+    check.a("old", old, PatchedModel, "FairPatch(...).fit(...).patched_")
+    check.a("target", target, Target, "Target(p_rule=0.8)")
     decision = old.patch.decision
     # three ways are judged on the same people: each at a third of the error
     target = target.replace(confidence=1 - (1 - target.confidence) / len(WAYS))

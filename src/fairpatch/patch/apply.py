@@ -11,7 +11,7 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch._checks import a_patch, spark_names
+from fairpatch._checks import a_patch, a_table, spark_names
 from fairpatch._hints import did_you_mean
 from fairpatch.patch.expressions import (
     bounded_expr,
@@ -65,7 +65,7 @@ def apply(
     [True, False, True]
     """
     a_patch(patch)
-    frame = nw.from_native(table)
+    frame = nw.from_native(a_table("table", table))
     check_columns(patch, frame, score)
     as_given = _objects(patch, frame)
     if as_given:

@@ -120,6 +120,9 @@ class Columns:
                 return np.array([number_of(column.name, v) for v in series.to_list()], np.float64)
             return np.asarray(series.cast(nw.Float64).to_numpy(), np.float64)
         check_category_type(column.name, series.dtype)
+        if series.dtype == nw.Object:  # lists and the like are no values
+            for first in series.drop_nulls().head(1).to_list():
+                category_of(column.name, first)
         if series.implementation.is_pyarrow():  # of which old ones have no way for dictionaries
             return np.array([*series.to_list(), None], object)[:-1]
         return np.asarray(series.to_numpy(), object)

@@ -48,6 +48,8 @@ def load(path: str | Path) -> Patch:
     -------
     Patch
     """
+    if not isinstance(path, str | Path):
+        raise TypeError(f"expected the name of a patch file; got {type(path).__name__}")
     path = Path(path)
     try:
         return Patch.model_validate_json(json.dumps(migrated(read_strictly(path, "a patch"))))

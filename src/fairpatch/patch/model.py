@@ -30,6 +30,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from scipy.special import logit
 
+from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
 from fairpatch.base import AT_THRESHOLD, CLIP
@@ -167,6 +168,7 @@ class Patch(Part):
 
     def with_strength(self, strength: float) -> Self:
         """The same patch turned up or down: 0 is the base model, 1 the patch as learned."""
+        check.number("strength", strength, 0)
         return type(self).model_validate({**dict(self), "strength": strength})
 
     def with_names(self, names: dict[str, str]) -> Self:
@@ -289,6 +291,7 @@ class Patch(Part):
     def decide(self, X: Any, f_logit: Any) -> Bools:
         """Whether a person is approved: f's decision, reversed where r says so."""
         f = np.asarray(f_logit, np.float64)
+        check.log_odds("f_logit", f)
         return decide(f, self.ratio(X, f), self.direction)
 
 
