@@ -8,7 +8,7 @@ from fairpatch.patch import Patch
 FILES = {
     "decided.sql": "the view: each person's key, points, ratio, score and patched decision",
     "audit.sql": "decisions with the sensitive columns and the label, by the key; grant it only to "
-    "those who may see them",
+    "those who may see them; it joins by the key: have an index on it",
     "function.sql": "the function: columns and the base model's probability in, decision out",
     "rollback.sql": "the base model's own decisions under the same name: takes the patch back",
     "monitor.sql": "favourable decisions and changes by group, in full tens of those who have a "
