@@ -12,29 +12,20 @@ STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
-BEFORE, AFTER, UP = "0.65", "#D55E00", "#0072B2"
-"""Distinct in grey, by lightness, and to the colour-blind."""
 
 
 def figure(width: float, height: float) -> tuple[Any, Any]:
     """A figure and its axes that belong to no window and touch no global state."""
-    make = need("matplotlib.figure", extra="report").Figure
-    with need("matplotlib", extra="report").rc_context(STYLE):
+    make = need("matplotlib.figure", extra="plot").Figure
+    with need("matplotlib", extra="plot").rc_context(STYLE):
         fig = make(figsize=(width, height), layout="constrained")
         fig.get_layout_engine().set(w_pad=0.15)  # a browser's letters may be wider than ours
         return fig, fig.subplots()
 
 
-def literal(text: Any, widest: int = 40) -> str:
-    """Text of the data as it is: no mathematics, no line breaks, not endless."""
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
-    clean = clean if len(clean) <= widest else clean[: widest - 1] + "…"
-    return clean.replace("$", r"\$")
-
-
 def svg(fig: Any, name: str) -> str:
     """The figure as an <svg> element; ``name`` keeps ids of several figures apart."""
-    mpl = need("matplotlib", extra="report")
+    mpl = need("matplotlib", extra="plot")
     buffer = io.StringIO()
     with mpl.rc_context({**STYLE, "svg.hashsalt": name}):
         fig.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})

@@ -5,12 +5,10 @@ to learn, never to decide, as the paper's adversary uses it.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import sklearn
-from sklearn.linear_model import LogisticRegression
-from sklearn.utils.fixes import parse_version
 
 from fairpatch._arrays import Floats, Ints
 
@@ -25,12 +23,6 @@ class Teacher(NamedTuple):
 
 
 TEACHERS = (Teacher(0.3), Teacher(0.02), Teacher(0.02, factored=True))
-SPARSE: dict[str, Any] = (
-    {"l1_ratio": 1.0}
-    if parse_version(sklearn.__version__) >= parse_version("1.8")
-    else {"penalty": "l1"}
-)
-"""The L1 penalty, as the scikit-learn at hand calls it."""
 MOST = 8_000
 """Rows that it learns from, at most: its weights are few."""
 
@@ -75,6 +67,8 @@ class FactoredModel:
         inverse_penalty: float,
     ) -> "FactoredModel":  # fmt: skip
         """Learn from rows with a group (not -1) and an outcome."""
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 two seconds to import
+
         outcome = LogisticRegression().fit(f_logit[:, None], y, sample_weight=weight)
         with_y = np.column_stack([Z, 2.0 * y - 1.0])
         return cls(outcome, CellModel.fit(with_y, group, weight, groups, inverse_penalty))
@@ -95,11 +89,23 @@ def _chance(model: Any, Z: Floats) -> Floats:
     return np.asarray(model.predict_proba(Z)[:, 1])
 
 
+@cache
+def _sparse() -> dict[str, Any]:
+    """The L1 penalty, as the scikit-learn at hand calls it."""
+    import sklearn  # noqa: PLC0415 two seconds to import
+    from sklearn.utils.fixes import parse_version  # noqa: PLC0415 two seconds to import
+
+    new = parse_version(sklearn.__version__) >= parse_version("1.8")
+    return {"l1_ratio": 1.0} if new else {"penalty": "l1"}
+
+
 def _one(Z: Floats, inside: Any, weight: Floats, inverse_penalty: float) -> Any:
     """One cell against the others; its share where everybody or nobody is in it."""
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 two seconds to import
+
     if inside.all() or not inside.any() or not Z.shape[1]:
         return float(np.average(inside, weights=weight))
     model = LogisticRegression(
-        C=inverse_penalty, solver="liblinear", tol=1e-3, max_iter=300, random_state=0, **SPARSE
+        C=inverse_penalty, solver="liblinear", tol=1e-3, max_iter=300, random_state=0, **_sparse()
     )
     return model.fit(Z, inside, sample_weight=weight)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import rankdata
 
 from fairpatch._arrays import Floats
+from fairpatch.measure.telling import ranks
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 
@@ -52,7 +52,7 @@ def left_out(held: Columns, columns: Sequence[Column], f_logit: Floats) -> dict[
 
 def is_copy(values: Floats, scores: Floats) -> bool:
     """Whether numbers order people as the scores do, or the other way round."""
-    return abs(float(np.corrcoef(rankdata(values), rankdata(scores))[0, 1])) > COPY
+    return abs(float(np.corrcoef(ranks(values), ranks(scores))[0, 1])) > COPY
 
 
 def _number(name: str, values: Floats, f_logit: Floats) -> str | None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from sklearn.linear_model import Ridge
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.card.fields import Field
@@ -93,6 +92,8 @@ def with_value(X: Any, some: Ints, field: Field, value: Any) -> Any:
 
 def _by_model(f_logit: Floats, fields: Sequence[Field], pieces: Sequence[Ints]) -> list[Floats]:
     """The same by an additive model of f's log-odds on all pieces; alike where it is noise."""
+    from sklearn.linear_model import Ridge  # noqa: PLC0415 two seconds to import
+
     blocks = [np.eye(field.pieces + 1)[piece] for field, piece in zip(fields, pieces, strict=True)]
     weights = Ridge(alpha=1.0).fit(np.hstack(blocks), f_logit).coef_
     ends = np.cumsum([0, *(block.shape[1] for block in blocks)])

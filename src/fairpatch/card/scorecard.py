@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import lsq_linear
-from sklearn.isotonic import isotonic_regression
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.card.fields import Field
@@ -202,6 +201,8 @@ def _gain(field: Field, rules: Rules, j: int, piece: Ints, left: Floats, weight:
     n = np.bincount(piece, w, field.pieces + 1)
     mean = np.bincount(piece, w * left, field.pieces + 1) / (n + PRIOR)
     if along := rules.levels[j]:
+        from sklearn.isotonic import isotonic_regression  # noqa: PLC0415 two seconds to import
+
         people = np.array([n[list(level)].sum() + 1e-12 for level in along])
         sums = [float(n[list(level)] @ mean[list(level)]) for level in along]
         steady = isotonic_regression(np.array(sums) / people, sample_weight=people)

@@ -1,7 +1,8 @@
 """The whole way from splits to a certified patch: train, trace, choose, certify."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 from fairpatch._hints import did_you_mean
@@ -54,8 +55,16 @@ class Fitted:
     """How it was learned, so that it can be learned again."""
     struck: tuple[Struck, ...] = ()
     """The chosen card without one line each, for whoever thinks of striking one."""
-    wishes: tuple[Wish, ...] = ()
-    """What the choice would be with one wish more or less."""
+    costs: Callable[[], tuple[Wish, ...]] | None = None
+    """How ``wishes`` are found out."""
+
+    @cached_property
+    def wishes(self) -> tuple[Wish, ...]:
+        """What the choice would be with one wish more or less: learned when somebody asks.
+
+        It takes as long as the fit. None are left where the fit was saved before anybody asked.
+        """
+        return () if self.costs is None else self.costs()
 
     def fresh_rows(self, most: int | None = None) -> Rows:
         """The people who certified it, or at most so many of them."""
@@ -68,7 +77,7 @@ class Fitted:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the people: a stored model holds no row and no value of S."""
-        return {**vars(self), "fresh": None}
+        return {**vars(self), "fresh": None, "costs": None}
 
 
 def fit_target(task: Task, learner: Learner) -> Fitted:
@@ -117,7 +126,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         people=splits.people,
         learner=learner,
         struck=struck_lines(frontier.candidates, choice, learned.rows, target.comparisons),
-        wishes=wishes(replace(task, encoder=encoder), learner, frontier, choice, preferred),
+        costs=partial(wishes, replace(task, encoder=encoder), learner, frontier, choice, preferred),
     )
 
 

@@ -4,7 +4,6 @@ It is for the blind bound only: no patch is learned from it.
 """
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.data.rows import Rows
@@ -39,6 +38,8 @@ def cross_fit(Z: Floats, label: Ints, more_Z: Floats, more_label: Ints) -> Float
 
     A label of -1 is missing: such a row is not learned from.
     """
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 two seconds to import
+
     random = np.random.default_rng(0)
     fold = np.empty(len(Z), np.int64)
     for value in np.unique(label):  # every value in every fold

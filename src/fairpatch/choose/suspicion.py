@@ -6,9 +6,6 @@ than boosted trees that are cross-fitted on the same columns, it is said.
 """
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from fairpatch._hints import hint
@@ -28,6 +25,8 @@ AGAINST = 0.45
 
 def check_points_right(rows: Rows, decision: Decision) -> None:
     """Refuse a score that is high where the positive label is rare."""
+    from sklearn.metrics import roc_auc_score  # noqa: PLC0415 two seconds to import
+
     known = np.bincount(rows.y, minlength=2)
     if known.min() < 10:
         return
@@ -45,12 +44,17 @@ def check_points_right(rows: Rows, decision: Decision) -> None:
 
 def looks_known(rows: Rows) -> str | None:
     """What looks odd about f on these rows, in words; None where nothing does."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 two seconds to import
+    from sklearn.model_selection import cross_val_predict  # noqa: PLC0415 two seconds to import
+
     some = rows.sample(MOST, seed=0)
     counts = np.bincount(some.y, minlength=2)
     if counts.min() < 50:
         return None
     right = (some.f > 0) == (some.y == 1)
-    trees = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=15, random_state=0)
+    trees = HistGradientBoostingClassifier(
+        learning_rate=0.2, max_iter=25, max_leaf_nodes=8, max_bins=63, random_state=0
+    )  # a quarter of the time of 40 larger trees, and as often right
     Z = Encoder.fit(some.X, strict=False).transform(some.X)
     with threadpool_limits(1):  # a few thousand rows: threads that wait for each other cost minutes
         could = cross_val_predict(trees, Z, some.y, cv=5) == some.y

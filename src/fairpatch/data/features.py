@@ -6,7 +6,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
 from fairpatch._checks import same_people
 from fairpatch.decision import Decision
@@ -16,6 +15,8 @@ from fairpatch.roles import Given, take_apart
 
 def read_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check X by scikit-learn's rules; with ``reset`` the estimator remembers its columns."""
+    from sklearn.utils.validation import validate_data  # noqa: PLC0415 two seconds to import
+
     if _is_frame(X):
         if reset:  # scikit-learn below 1.9 does not see the names of polars 2
             estimator._columns = list(nw.from_native(X).columns)

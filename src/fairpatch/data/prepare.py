@@ -4,7 +4,6 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from fairpatch._arrays import Floats
 from fairpatch.base import BaseModel, Estimator
@@ -37,6 +36,8 @@ class _StandIn:
     """A logistic regression on the encoded columns, fitted on the rows that are learned from."""
 
     def __init__(self, encoder: Encoder, rows: Rows, decision: Decision) -> None:
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 two seconds to import
+
         self.encoder = encoder
         self.model = LogisticRegression()
         y = rows.y if decision.favourable else 1 - rows.y  # 1 is the positive label

@@ -6,15 +6,16 @@ the space of features are told by a shallow tree.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import f1_score
-from sklearn.tree import DecisionTreeClassifier
 
 from fairpatch._arrays import Bools
 from fairpatch.explain.conditions import Condition, ReadableFeatures
 from fairpatch.floor import MIN_PEOPLE
+
+if TYPE_CHECKING:
+    from sklearn.tree import DecisionTreeClassifier
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class ChangeTree:
     """A decision tree on raw columns that predicts who changes."""
 
     features: ReadableFeatures
-    model: DecisionTreeClassifier
+    model: "DecisionTreeClassifier"
     leaves: tuple[Leaf, ...]
 
     @classmethod
@@ -58,6 +59,8 @@ class ChangeTree:
         columns: Collection[str] | None = None,
     ) -> "ChangeTree":
         """Grow a tree of at most so many questions; no leaf has fewer than ten people."""
+        from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 two seconds to import
+
         features = ReadableFeatures.of(X, columns)
         model = DecisionTreeClassifier(
             max_depth=max_depth, min_samples_leaf=MIN_PEOPLE, random_state=0
@@ -70,6 +73,8 @@ class ChangeTree:
 
     def f1(self, X: Any, changed: Bools) -> float:
         """F1 of its prediction."""
+        from sklearn.metrics import f1_score  # noqa: PLC0415 two seconds to import
+
         return float(f1_score(changed, self.predict(X), zero_division=0.0))
 
 
@@ -106,7 +111,7 @@ def f1_by_depth(
 
 
 def _leaves(
-    model: DecisionTreeClassifier, features: ReadableFeatures, changed: Bools
+    model: "DecisionTreeClassifier", features: ReadableFeatures, changed: Bools
 ) -> list[Leaf]:
     """Every leaf with the conditions on the way to it, repeated ones on a column drawn together."""
     tree = model.tree_

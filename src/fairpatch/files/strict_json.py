@@ -65,6 +65,8 @@ def dumps_safely(data: Any) -> str:
 
 def without_marks(text: str) -> str:
     """JSON text without control characters and marks of direction: by their numbers instead."""
+    if text.replace("\n", "").isprintable():  # as a rule, and there may be megabytes of it
+        return text
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 

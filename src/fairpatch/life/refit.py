@@ -24,7 +24,6 @@ from fairpatch.data.rows import Rows
 from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.disclose.reviewed import reviewed
 from fairpatch.floor import MIN_PEOPLE, too_few
-from fairpatch.front import FairPatch
 from fairpatch.identity.probe import with_probe
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.rates import changed_rate, share
@@ -150,6 +149,8 @@ def refit(
     Refit
         Every way there is, with its certificate, changes and churn.
     """
+    from fairpatch.front import FairPatch  # noqa: PLC0415 monitoring does not wait for learners
+
     check.a("old", old, PatchedModel, "FairPatch(...).fit(...).patched_")
     check.a("target", target, Target, "Target(p_rule=0.8)")
     decision = old.patch.decision

@@ -9,8 +9,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, column_or_1d
 
 from fairpatch._arrays import Bools, Ints
 from fairpatch.decision import PLAIN, Decision, text_of
@@ -30,6 +28,9 @@ def read_labels(
     ``expected`` are the base model's classes. A label may be missing where ``gaps`` are allowed; it
     is then ``UNKNOWN``.
     """
+    from sklearn.utils.multiclass import check_classification_targets  # noqa: PLC0415 two seconds to import
+    from sklearn.utils.validation import assert_all_finite, column_or_1d  # noqa: PLC0415 two seconds to import
+
     if y is None:
         raise ValueError("fairpatch requires y to be passed, but the target y is None")
     y = column_or_1d(_array(y), warn=True)
@@ -68,6 +69,8 @@ def read_labels(
 
 def labels_of(y: Any, classes: NDArray[Any], decision: Decision = PLAIN) -> Ints:
     """Labels of known classes, 1 for the favourable one; another is refused, and so is a gap."""
+    from sklearn.utils.validation import column_or_1d  # noqa: PLC0415 two seconds to import
+
     values, code = factorize(column_or_1d(_array(y), warn=True))
     names = [text_of(plain(c)) for c in classes]
     strange = sorted({str(v) for v in values if v is None or text_of(v) not in names})

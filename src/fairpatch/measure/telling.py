@@ -1,7 +1,6 @@
 """How well a number tells the groups apart: AUC, 0.5 for not at all and 1 for certainly."""
 
 import numpy as np
-from scipy.stats import rankdata
 
 from fairpatch._arrays import Bools, Floats, Ints
 
@@ -21,9 +20,21 @@ def group_auc(score: Floats, group: Ints) -> float:
     return best
 
 
+def ranks(values: Floats) -> Floats:
+    """Ranks from 1, those who are equal share the mean of theirs.
+
+    As ``scipy.stats.rankdata``, which takes longer to import than most commands run.
+
+    >>> ranks(np.array([0.5, 0.1, 0.5, 0.9])).tolist()
+    [2.5, 1.0, 2.5, 4.0]
+    """
+    _, place, people = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(people) - (people - 1) / 2)[place])
+
+
 def mann_whitney(score: Floats, inside: Bools) -> float:
     """The share of pairs, one inside and one outside, in which the one inside has more."""
     n, m = int(inside.sum()), int((~inside).sum())
     if not n or not m:
         return 0.5
-    return float((rankdata(score)[inside].sum() - n * (n + 1) / 2) / (n * m))
+    return float((ranks(score)[inside].sum() - n * (n + 1) / 2) / (n * m))

@@ -51,8 +51,13 @@ def load(path: str | Path) -> Patch:
     if not isinstance(path, str | Path):
         raise TypeError(f"expected the name of a patch file; got {type(path).__name__}")
     path = Path(path)
+    data = read_strictly(path, "a patch")
     try:
-        return Patch.model_validate_json(json.dumps(migrated(read_strictly(path, "a patch"))))
+        data = migrated(data)
+    except ValueError as error:
+        raise ValueError(f"{path} is not a patch that this version can read: {error}") from None
+    try:
+        return Patch.model_validate_json(json.dumps(data))
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, p['loc'])) or 'file'}: {p['msg']}" for p in error.errors()[:5]

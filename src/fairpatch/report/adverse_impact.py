@@ -17,7 +17,6 @@ from math import inf, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.stats import fisher_exact
 
 from fairpatch._hints import did_you_mean
 from fairpatch._table import Table
@@ -223,6 +222,8 @@ def _deviations(a: int, b: int, c: int, d: int) -> float | None:
 
 def _fisher(a: int, b: int, c: int, d: int) -> float:
     """The two-sided p of Fisher's exact test."""
+    from scipy.stats import fisher_exact  # noqa: PLC0415 a second to import, and rarely asked
+
     return float(fisher_exact(np.array([[a, b], [c, d]])).pvalue)
 
 

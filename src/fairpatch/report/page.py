@@ -32,6 +32,8 @@ def render(template: str, **values: Any) -> str:
     words = {**_WORDS, "style": _text("style.css"), "script": _text(SCRIPT), "script_hash": _hash()}
     page = str(environment.get_template(template).render(**words, **values))
     # no escape characters, no marks that turn the direction of text
+    if page.translate(_PLAIN).isprintable():
+        return page
     return "".join(
         c if c.isprintable() or c in "\n\t\N{NO-BREAK SPACE}" else "\N{REPLACEMENT CHARACTER}"
         for c in page
@@ -127,6 +129,7 @@ def _middle(ends: tuple[float, float]) -> float:
     return (ends[0] + ends[1]) / 2
 
 
+_PLAIN = str.maketrans("", "", "\n\t\N{NO-BREAK SPACE}")
 _WORDS = {
     "percent": _percent,
     "number": _number,

@@ -12,7 +12,6 @@ import numpy as np
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Floats
-from fairpatch._pictures import svg
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.target import Target
@@ -24,8 +23,7 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 from fairpatch.patched import PatchedModel
 from fairpatch.report.annex import annex
-from fairpatch.report.dial_section import DialLine
-from fairpatch.report.displays import ConceptsDisplay, DialDisplay
+from fairpatch.report.drawings import concepts_svg, dial_svg
 from fairpatch.report.flags import in_order
 from fairpatch.report.headline import findings
 from fairpatch.report.identity import About, Earlier, earlier_flags
@@ -108,25 +106,12 @@ class Review:
     __repr__ = __str__
 
     def _pictures(self) -> dict[str, str]:
-        s, dial = self.summary, self.summary.dial
-        drawn: dict[str, Any] = {
-            "dial": DialDisplay(
-                np.array(dial.strength),
-                {f"{line.words}, {line.feature}": _band(line) for line in dial.metrics},
-                _band(dial.accuracy),
-                _band(dial.change_rate),
-                dial.chosen,
-                {r.name: r.limit for r in s.effect.requirements if r.limit is not None},
-            ),
-        }
+        s = self.summary
+        limits = {r.name: r.limit for r in s.effect.requirements if r.limit is not None}
+        drawn = {"dial": dial_svg(s.dial, limits)}
         if s.patch.card is None:
-            drawn["concepts"] = ConceptsDisplay(
-                [
-                    (c.plain_name, [(i.column, i.effect, i.towards_change) for i in c.ingredients])
-                    for c in s.patch.concepts
-                ]
-            )
-        return {name: svg(display.plot().ax_.figure, name) for name, display in drawn.items()}
+            drawn["concepts"] = concepts_svg(s.patch.concepts)
+        return drawn
 
 
 def review(
@@ -244,8 +229,3 @@ def review_rows(
             subject, refits=refits, reasons_for=reasons_for, judged=judged, retrained=retrained
         )
     )
-
-
-def _band(line: DialLine) -> Floats:
-    """The ends of a line of the dial: (steps, 2)."""
-    return np.array([line.at_least, line.at_most], np.float64).T
