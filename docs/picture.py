@@ -1,4 +1,4 @@
-"""Draw the README's picture, docs/picture.png: who changes, on a generated portfolio.
+"""Draw the README's picture, docs/picture.png: approvals and repayment, before and after a patch.
 
 python docs/picture.py
 """
@@ -7,41 +7,46 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from fairpatch import Adversarial, FairPatch, Target, Training
-from fairpatch.datasets import Population
+from fairpatch import Decision, FairPatch, Target
+from fairpatch.datasets import load_loans
 
-people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
-people = people.sample(20_000, seed=0).to_pandas()
-X, S = people.drop(columns=["id", "group", "y"]), people["group"]
-g = FairPatch("score", Target(p_rule=0.8), learner=Adversarial(training=Training(n_steps=200))).fit(
-    X, people["y"], sensitive_features=S
+BEFORE, AFTER = "#7b8794", "#0072b2"
+
+loans = load_loans()
+known, later = loans[:14_000], loans[14_000:]
+g = FairPatch("score", Target(p_rule=0.8), decision=Decision(threshold=0.8), exclude=["age"])
+g.fit(known, "repaid", sensitive_features=["sex"])
+decided = g.patched_.apply(later)
+before, after = later["score"] > 0.8, decided["fairpatch_decision"]
+changed = decided["fairpatch_changed"]
+
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), width_ratios=(1, 1))
+for i, sex in enumerate(("female", "male")):
+    own = later["sex"] == sex
+    for offset, which, colour in ((0.19, before, BEFORE), (-0.19, after, AFTER)):
+        share = which[own].mean()
+        left.barh(i + offset, share, 0.36, color=colour)
+        left.text(share + 0.01, i + offset, f"{share:.0%}", va="center", fontsize=9)
+rates = {name: [which[later["sex"] == sex].mean() for sex in ("female", "male")]
+         for name, which in (("before", before), ("after", after))}  # fmt: skip
+left.set_yticks((0, 1), ("women", "men"))
+left.set(xlim=(0, 0.75), title="Who is approved")
+for at, name in ((1.19, "before"), (0.81, "after")):
+    low, high = rates[name]
+    left.text(0.01, at, f"{name}, P-Rule {low / high:.2f}", color="white", va="center", fontsize=9)
+who = (
+    (f"approved as before ({before.mean():.0%})", before, BEFORE),
+    (f"newly approved ({changed.mean():.1%})", changed, AFTER),
+    (f"still declined ({(~after).mean():.0%})", ~after, "#d9dee3"),
 )
-some = X.sample(2_500, random_state=0)
-ratio, before = g.patch_.ratio(some), some["score"] > 0.5
-changed = (g.predict(some) == 1) != before
-
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), width_ratios=(3, 2))
-left.scatter(some["score"][~changed], ratio[~changed], s=6, color="#bdbdbd", label="stays")
-left.scatter(some["score"][changed], ratio[changed], s=10, color="#b2182b", label="changes")
-left.axhline(0, color="black", linewidth=0.8)
-left.axvline(0.5, color="black", linewidth=0.8, linestyle=":")
-left.set(xlabel="score of the model you have", ylabel="ratio r(x) of the patch")
-left.legend(frameon=False, loc="upper left")
-
-f_rates = (X["score"] > 0.5).groupby(S, observed=True).mean()
-g_rates = (X.assign(d=g.predict(X))["d"]).groupby(S, observed=True).mean()
-for i, group in enumerate(f_rates.index):
-    right.plot([f_rates[group], g_rates[group]], [i, i], color="#2166ac", linewidth=2)
-    right.plot(f_rates[group], i, "o", color="white", markeredgecolor="#2166ac", markersize=8)
-    right.plot(g_rates[group], i, "o", color="#2166ac", markersize=8)
-right.set_yticks(range(len(f_rates)), [f"group {group}" for group in f_rates.index])
-right.set(xlim=(0, 0.65), ylim=(-0.6, len(f_rates) - 0.4), xlabel="rate of decision 1")
-right.set_title(
-    f"P-Rule {f_rates.min() / f_rates.max():.2f} to {g_rates.min() / g_rates.max():.2f}; "
-    f"{((X['score'] > 0.5) != (g.predict(X) == 1)).mean():.1%} change",
-    fontsize=10,
-)
+for i, (_, which, colour) in enumerate(reversed(who)):
+    share = later["repaid"][which].mean()
+    right.barh(i, share, 0.6, color=colour)
+    right.text(share + 0.01, i, f"{share:.0%}", va="center", fontsize=9)
+right.set_yticks(range(3), [name for name, *_ in reversed(who)])
+right.set(xlim=(0, 1.08), title="How many of them repay")
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
 fig.tight_layout()
 fig.savefig(Path(__file__).with_name("picture.png"), dpi=130)

@@ -24,17 +24,16 @@ from cast import moving_picture
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PEOPLE = """
-from fairpatch.datasets import Population
-groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
-people = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(20_000, seed=1)
-people.to_pandas().to_csv("applications.csv", index=False)
+from fairpatch.datasets import load_loans
+load_loans().to_csv("loans.csv", index=False)
+load_loans(5_000, seed=1).to_csv("2026-12.csv", index=False)
 """
 COMMANDS = (
-    "fairpatch init applications.csv --favourable 1",
+    "fairpatch init loans.csv --favourable 1",
     "fairpatch fit --config fairpatch.yaml --p-rul 0.8",
-    "fairpatch fit --config fairpatch.yaml --score scor",
-    "fairpatch fit --config fairpatch.yaml",
-    "fairpatch apply run applications.csv decided.parquet --reasons",
+    "fairpatch fit --config fairpatch.yaml --threshold 0.8 --score scor",
+    "fairpatch fit --config fairpatch.yaml --threshold 0.8",
+    "fairpatch apply run 2026-12.csv decided.parquet --reasons",
 )
 STAGES = ("learning", "choosing", "certifying", "reviewing")
 

@@ -3,18 +3,18 @@
 set -euo pipefail
 ROWS=${ROWS:-1000000}
 
-# Last year's decisions and this month's applications. Yours come from your own system; these are
-# generated, with a base model's score that favours group a.
+# Last year's applications and this month's. Yours come from your own system; these are made up. The
+# bank's model scores how likely a loan is repaid, and the bank approves above 0.8.
 python - <<PYTHON
-from fairpatch.datasets import Population
-people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
-people.write("train", rows=20_000, seed=1)
-people.write("month", rows=$ROWS, seed=2)
+from fairpatch.datasets import load_loans
+load_loans(20_000, seed=1).to_parquet("last_year.parquet", index=False)
+load_loans($ROWS, seed=2).to_parquet("month.parquet", index=False)
 PYTHON
 
 # A commented configuration from the data; a person checks the guesses. Which decision is good for a
 # person is never guessed: here it is 1, a score above the threshold.
-fairpatch init train --favourable 1 --out fairpatch.yaml
+fairpatch init last_year.parquet --favourable 1 --out fairpatch.yaml
+sed -i.bak 's/threshold: 0.5/threshold: 0.8/' fairpatch.yaml
 
 # What does the base model do today?
 fairpatch audit --config fairpatch.yaml
@@ -25,17 +25,17 @@ fairpatch show run
 fairpatch frontier run
 
 # Review it on the new month too, which nothing has seen.
-fairpatch review run --data month --out review-month.html
+fairpatch review run --data month.parquet --out review-month.html
 
 # Apply it to the new month's file ...
-fairpatch apply run month applied.parquet
+fairpatch apply run month.parquet applied.parquet
 
 # ... the same inside a database ...
 fairpatch sql run --keep id --table people --dialect duckdb > patch.sql
 python - <<'PYTHON'
 import duckdb
 connection = duckdb.connect()
-connection.execute("CREATE VIEW people AS SELECT * FROM read_parquet('month/*.parquet')")
+connection.execute("CREATE VIEW people AS SELECT * FROM read_parquet('month.parquet')")
 connection.sql(open("patch.sql").read().rstrip(";\n")).to_parquet("by_sql.parquet")
 PYTHON
 
@@ -46,7 +46,7 @@ fairpatch export run patch.onnx
 python - <<'PYTHON'
 import duckdb
 from fairpatch.engines.onnx import run_graph
-month = duckdb.sql("SELECT * FROM read_parquet('month/*.parquet') ORDER BY id").df()
+month = duckdb.sql("SELECT * FROM read_parquet('month.parquet') ORDER BY id").df()
 applied = duckdb.sql("SELECT fairpatch_decision FROM 'applied.parquet' ORDER BY id").df()
 by_sql = duckdb.sql("SELECT fairpatch_decision FROM 'by_sql.parquet' ORDER BY id").df()
 by_onnx = run_graph("patch.onnx", month, score="score")["fairpatch_decision"]

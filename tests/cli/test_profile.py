@@ -77,3 +77,8 @@ def test_true_and_false_however_they_are_written():
         assert true_or_false(pd.Series(values, name="t")).tolist() == [True, False]
     with pytest.raises(SystemExit):
         true_or_false(pd.Series(["true", "perhaps"], name="t"))
+
+
+def test_an_age_in_words_is_kept_from_the_patch():
+    people = pd.DataFrame({"age": ["18 to 29", "30 to 44"] * 50, "y": [0, 1] * 50})
+    assert "an age" in profile(people, []).exclude["age"]

@@ -1,7 +1,8 @@
 """The review's own pictures: every line and name is there, gaps stay gaps, nothing is markup."""
 
 import re
-from xml.etree import ElementTree
+from itertools import pairwise
+from xml.etree import ElementTree as ET
 
 from fairpatch.report.dial_section import DialLine, DialSection, MetricLine
 from fairpatch.report.drawings import LETTER, concepts_svg, dial_svg
@@ -26,7 +27,7 @@ def dial():
 
 
 def texts(svg):
-    return [t.text for t in ElementTree.fromstring(svg).iter("text")]
+    return [t.text for t in ET.fromstring(svg).iter("text")]
 
 
 def test_lines_are_broken_at_gaps_and_name_themselves():
@@ -40,10 +41,10 @@ def test_lines_are_broken_at_gaps_and_name_themselves():
 def test_no_name_lies_on_another():
     svg = dial_svg(dial(), {})
     heights = sorted(
-        float(t.get("y")) for t in ElementTree.fromstring(svg).iter("text")
+        float(t.get("y")) for t in ET.fromstring(svg).iter("text")
         if t.text.startswith(("P-Rule", "accuracy", "changed"))
     )  # fmt: skip
-    assert all(b - a >= LETTER for a, b in zip(heights, heights[1:], strict=False))
+    assert all(b - a >= LETTER for a, b in pairwise(heights))
 
 
 def test_bars_are_as_long_as_the_effects():

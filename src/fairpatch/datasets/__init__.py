@@ -1,4 +1,4 @@
-"""Real data sets, one file each, and a generator of populations whose truth is known."""
+"""A lender's table to try things on, real data sets, and populations whose truth is known."""
 
 from collections.abc import Callable
 
@@ -10,6 +10,7 @@ from fairpatch.datasets import (
     law_school,
 )
 from fairpatch.datasets.dataset import Dataset
+from fairpatch.datasets.loans import load_loans
 from fairpatch.datasets.population import Population
 
 _FILES = (
@@ -24,7 +25,7 @@ _READERS: dict[str, Callable[[], Dataset]] = {
 }
 NAMES = tuple(_READERS)
 
-__all__ = ["NAMES", "Dataset", "Population", "load"]
+__all__ = ["NAMES", "Dataset", "Population", "load", "load_loans"]
 
 
 def load(name: str) -> Dataset:
