@@ -41,10 +41,10 @@ def load_loans(rows: int = 20_000, seed: int = 0) -> "pd.DataFrame":
     -------
     pandas.DataFrame
         ``id``; ``income`` a year; ``amount`` asked for and its ``purpose``; ``employment`` and
-        ``tenure``, years with the employer; ``debt_ratio``, percent of the income that goes to other debts;
-        ``late_payments`` in two years; ``history``, years since the first account; ``region``;
-        ``sex`` and ``age``, for audits only; ``repaid``, 1 or 0; ``score``, the model's probability
-        that the loan is repaid.
+        ``tenure``, years with the employer; ``debt_ratio``, percent of the income that goes to
+        other debts; ``late_payments`` in two years; ``history``, years since the first account;
+        ``region``; ``sex`` and ``age``, for audits only; ``repaid``, 1 or 0; ``score``, the model's
+        probability that the loan is repaid.
 
     Examples
     --------
