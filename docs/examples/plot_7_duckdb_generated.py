@@ -10,19 +10,19 @@ only counts and a sample leave it.
 import duckdb
 
 from fairpatch import Decision, FairPatch, Target, audit
-from fairpatch.datasets import Population
+from fairpatch.datasets import load_loans
 from fairpatch.patch.apply import apply
 
-groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
-people = Population(p_rule=0.6, accuracy=0.8, groups=groups).sample(200_000, seed=0)
-table = duckdb.sql("SELECT * FROM people")
-found = audit(table, "y", sensitive_features=["group"], estimator="score")
-print("P-Rule", found.comparisons["group"].metrics["p_rule"])
+loans = load_loans(200_000)
+table = duckdb.sql("SELECT * FROM loans")
+bank = Decision(threshold=0.8, key="id")
+found = audit(table, "repaid", sensitive_features=["sex"], estimator="score", decision=bank)
+print("P-Rule", found.comparisons["sex"].metrics["p_rule"])
 
 # %%
 # The key tells rows apart: by its hash they are split and sampled, the same rows on every engine.
-g = FairPatch("score", Target(p_rule=0.8), max_rows=10_000, decision=Decision(key="id"))
-g.fit(table, "y", sensitive_features=["group"])
+g = FairPatch("score", Target(p_rule=0.8), decision=bank, exclude=["age"], max_rows=10_000)
+g.fit(table, "repaid", sensitive_features=["sex"])
 print(g.certificate_)
 print(g.patch_)
 
@@ -31,10 +31,10 @@ print(g.patch_)
 decided = apply(g.patch_, table, "score", with_reason=True)
 print(
     decided.aggregate(
-        '"group", fairpatch_reason, count(*) AS people, avg(fairpatch_decision::INT) AS rate',
-        '"group", fairpatch_reason',
+        "sex, fairpatch_reason, count(*) AS people, avg(repaid) AS repaid",
+        "sex, fairpatch_reason",
     )
-    .order('"group", people DESC')
+    .order("sex, people DESC")
     .df()
 )
 
