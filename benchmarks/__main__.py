@@ -29,8 +29,10 @@ from benchmarks import (
     stack,
     target,
     ten,
+    watch,
 )
 from benchmarks.problems import PROBLEMS, SEVERAL
+from benchmarks.watched import PATHS
 
 EXPERIMENTS = {
     "paper": reproduction,
@@ -56,6 +58,7 @@ EXPERIMENTS = {
     "ten": ten,
     "target": target,
     "certificate": certificate,
+    "watch": watch,
 }
 
 
@@ -77,7 +80,7 @@ def main(argv: list[str] | None = None) -> int:
     if path:  # first: what was measured outlives a mistake in showing it
         path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     sys.stdout.write(experiment.show(result) + "\n")
-    return 0
+    return int(experiment is watch and bool(watch.slower(result)))
 
 
 def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
@@ -131,6 +134,8 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["target"].add_argument("--datasets", nargs="+")
     verbs["certificate"].add_argument("--fits", type=int)
     verbs["certificate"].add_argument("--rows", type=int)
+    verbs["watch"].add_argument("--against", help="the commit before")
+    verbs["watch"].add_argument("--only", nargs="+", choices=PATHS)
     settings = list(certificate.SETTINGS)
     verbs["certificate"].add_argument("--settings", nargs="+", choices=settings)
 

@@ -86,7 +86,10 @@ def a_table(name: str, value: Any) -> Any:
 
 def log_odds(name: str, values: Any) -> None:
     """Log-odds; probabilities in their place would approve everybody."""
-    if len(values) >= MANY and np.min(values) >= 0 and np.max(values) <= 1:
+    if len(values) < MANY:
+        return
+    low, high = np.min(values), np.max(values)
+    if 0 <= low < high - 0.5 and high <= 1:
         warnings.warn(
             f"{name} lies between 0 and 1 for all {len(values):,} people, as probabilities do: "
             "log-odds are needed, as BaseModel(model).logits(X) gives them",

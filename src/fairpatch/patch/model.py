@@ -158,6 +158,14 @@ class Patch(Part):
                 raise ValueError(
                     f"concept {concept.name!r} reads undeclared columns {sorted(undeclared)}"
                 )
+        numbers = {column.name for column in self.columns if column.kind == "number"}
+        for concept in self.concepts:
+            wrong = {p.column for p in (*concept.numbers, *concept.ranges)} - numbers
+            wrong |= {p.column for p in concept.categories} & numbers
+            if wrong:
+                name = min(wrong)
+                kind = "number" if name in numbers else "category"
+                raise ValueError(f"{concept.name!r} reads {name!r}, a {kind}, as something else")
         return self
 
     def __str__(self) -> str:

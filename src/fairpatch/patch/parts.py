@@ -156,8 +156,8 @@ class ScoreBand(Part):
     True
     """
 
-    at_least: Number | None = None
-    below: Number | None = None
+    at_least: Annotated[Number, Field(ge=0, le=1)] | None = None
+    below: Annotated[Number, Field(ge=0, le=1)] | None = None
     points: Annotated[int, Field(strict=True, ge=0, le=MOST_POINTS)] | None = 0
 
 
