@@ -6,7 +6,7 @@ PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile --durations=
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: attack check check-slow constraints docs faults format house installs layers links lint lock lowest mutants newest \
-	paper prose quick release sbom scale schemas spelling static test timing types workflows
+	paper prose quick release sbom scale schemas spelling static test timing types watch workflows
 
 check: static test
 
@@ -100,6 +100,10 @@ attack:
 # Faults made at random: draws 300, half an hour. pip install -c constraints.txt -e '.[mutants]' first.
 mutants:
 	$(PYTHON) tests/mutants.py
+
+# Fifteen paths against the commit before, in the same run: fails where one is half as slow again.
+watch:
+	$(PYTHON) -m benchmarks watch
 
 # Times compared in one run: alone on the machine.
 timing:

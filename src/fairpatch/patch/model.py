@@ -160,8 +160,8 @@ class Patch(Part):
                 )
         numbers = {column.name for column in self.columns if column.kind == "number"}
         for concept in self.concepts:
-            wrong = {p.column for p in (*concept.numbers, *concept.ranges)} - numbers
-            wrong |= {p.column for p in concept.categories} & numbers
+            wrong = {n.column for n in concept.numbers} | {r.column for r in concept.ranges}
+            wrong = (wrong - numbers) | ({c.column for c in concept.categories} & numbers)
             if wrong:
                 name = min(wrong)
                 kind = "number" if name in numbers else "category"
