@@ -80,8 +80,8 @@ def _from_openml(instead: str) -> Any:
     above = int(raw["income"].astype(str).str.startswith(">50K").sum())
     if (len(raw), above) != (PEOPLE, ABOVE):
         raise ValueError(
-            f"OpenML's data set {OPENML} is no longer Adult: {len(raw):,} people, {above:,} of them "
-            f"with a high income; {PEOPLE:,} and {ABOVE:,} are expected. {instead}"
+            f"OpenML's data set {OPENML} is no longer Adult: {len(raw):,} people, {above:,} "
+            f"of them with a high income; {PEOPLE:,} and {ABOVE:,} are expected. {instead}"
         )
     texts = raw.select_dtypes(exclude="number").columns
     raw[texts] = raw[texts].astype(object).where(raw[texts].notna(), None)
