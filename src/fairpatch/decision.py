@@ -105,6 +105,9 @@ class Decision(BaseModel):
         if self.positive is not None and self.positive == self.negative:
             raise ValueError(f"positive and negative are both {self.positive!r}: one label each")
 
+    # of a decision inside a file pydantic says where it is wrong
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
     @field_validator("threshold", mode="before")
     @classmethod
     def _a_probability(cls, value: Any) -> Any:

@@ -264,12 +264,13 @@ class FairPatch(PatchEstimator):
         encoder, base = self._prepared(
             splits.learn, decision.named(classes), hidden, self.categories
         )
+        scored = splits.scored(base)
+        _check_sure(scored.learn.f)
         task = Task(
-            splits.scored(base), encoder, base.decision, self.target, seed_of(self.random_state),
+            scored, encoder, base.decision, self.target, seed_of(self.random_state),
             None if previous is None else previous.patch,
             ask=None if isinstance(base.estimator, str) else base.logits,
         )  # fmt: skip
-        _check_sure(splits.learn.scored(base).f)
         fitted = fit_target(task, self.learner)
         patch = with_probe(fitted.patch, base, splits.learn.X)
         self._keep(replace(fitted, patch=patch), base, classes, named)

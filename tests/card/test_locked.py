@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from fairpatch import Adversarial, Decision, FairPatch, Patch, Target, review
+from fairpatch import Adversarial, Decision, FairPatch, Patch, Target, Training, review
 from fairpatch.base import BaseModel
 from fairpatch.data.engine_splits import count_table
 from fairpatch.datasets import Population
@@ -136,8 +136,9 @@ def test_what_cannot_be_meant_is_refused(locked, said):
 def test_other_learners_refuse_to_lock():
     X, y, s = taken_apart(people(500))
     target = Target(p_rule=0.75, locked={"policy": "knock-out"})
+    quick = Adversarial(training=Training(n_steps=10))
     with pytest.raises(ValueError, match="only a scorecard locks rows"):
-        FairPatch("score", target, learner=Adversarial()).fit(X, y, sensitive_features=s)
+        FairPatch("score", target, learner=quick).fit(X, y, sensitive_features=s)
 
 
 def test_locked_is_a_mapping():

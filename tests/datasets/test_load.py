@@ -155,4 +155,4 @@ def test_what_is_fetched_is_pinned_to_a_commit():
 
 
 def test_the_public_names_are_there():
-    assert set(datasets.__all__) == {"NAMES", "Dataset", "Population", "load"}
+    assert set(datasets.__all__) == {"NAMES", "Dataset", "Population", "load", "load_loans"}

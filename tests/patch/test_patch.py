@@ -177,6 +177,25 @@ def test_what_is_not_a_patch_is_refused(tmp_path, change, message):
         load(path)
 
 
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [({"confidence": [{"below": -1.0, "points": 40}]}, "greater than or equal to 0"),
+     ({"confidence": [{"at_least": 1.5, "points": 40}]}, "less than or equal to 1"),
+     ({"column": "job"}, "'c' reads 'job', a category, as something else")],
+)  # fmt: skip
+def test_a_file_that_engines_would_read_differently_is_refused(tmp_path, parts, words):
+    """Found by a million changed files: a band of no score, a text that is weighed."""
+    ranges = {"column": parts.get("column", "age"), "ranges": [{"below": 20, "weight": 20}]}
+    patch = {
+        "columns": [{"name": "age", "kind": "number"}, {"name": "job", "kind": "category"}],
+        "concepts": [{"name": "c", "weight": 1, "intercept": 0, "ranges": [ranges]}],
+        "card": {"approve_at": 30, "confidence": parts.get("confidence", [])},
+    }
+    (tmp_path / "patch.json").write_text(json.dumps(patch))
+    with pytest.raises(ValueError, match=words):
+        load(tmp_path / "patch.json")
+
+
 def test_a_file_that_is_no_json_is_refused(tmp_path):
     (tmp_path / "patch.json").write_bytes(b"\x80\x04pickle")
     with pytest.raises(ValueError, match="not a patch"):

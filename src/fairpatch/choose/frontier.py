@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -146,6 +147,10 @@ class Frontier:
 
     def records(self) -> list[Record]:
         """One record a candidate as trained; a card at several prices."""
+        return list(self._records)
+
+    @cached_property
+    def _records(self) -> tuple[Record, ...]:
         records: list[Record] = []
         for m, by_feature in enumerate(self.dials):
             first = next(iter(by_feature.values()))
@@ -175,7 +180,7 @@ class Frontier:
                         },
                     )
                 )  # fmt: skip
-        return records
+        return tuple(records)
 
     def _stops(self, m: int) -> list[int]:
         """Where a candidate's dial is shown: as trained, or at some prices up to its fairest."""

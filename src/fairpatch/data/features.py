@@ -27,8 +27,8 @@ def read_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def _check_array(X: Any) -> None:
     """Refuse what is no table, and an array that holds text, in our words."""
-    if X is None or isinstance(X, str | dict) or (isinstance(X, list) and X and
-                                                  isinstance(X[0], dict)):  # fmt: skip
+    rows = isinstance(X, list) and X and isinstance(X[0], dict)
+    if X is None or isinstance(X, str) or type(X) is dict or rows:
         raise TypeError(f"X must be a frame or an array; got {type(X).__name__}")
     texts = isinstance(X, np.ndarray) and (
         X.dtype.kind in "US" or (X.dtype == object and any(isinstance(v, str) for v in X.flat))
