@@ -139,7 +139,7 @@ FAULTS = [
     Fault("a column that must rise may fall", "card/scorecard.py",
           "range(field.pieces))[::way])", "range(field.pieces)))",
           "tests/card/test_learning.py::test_a_column_never_counts_the_wrong_way"),
-    Fault("a copy of the score is a column", "card/left_out.py",
+    Fault("a copy of the score is a column", "measure/telling.py",
           "[0, 1])) > COPY", "[0, 1])) > 2 * COPY",
           "tests/card/test_learning.py::test_copies_of_the_score_and_names_of_people_are_no_columns"),
     Fault("only_between is not kept", "card/confidence.py",

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairpatch._arrays import Floats
-from fairpatch.measure.telling import ranks
+from fairpatch.measure.telling import is_copy
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 
-COPY = 0.98
-"""A rank correlation with f's score above this is a copy of it."""
 IDENTIFIER = re.compile(
     r"(^|_|\b)(id|uuid|key|number|nummer|no|nr|ref|reference|account|konto)s?$", re.IGNORECASE
 )
@@ -48,11 +46,6 @@ def left_out(held: Columns, columns: Sequence[Column], f_logit: Floats) -> dict[
         if reason:
             why[column.name] = reason
     return why
-
-
-def is_copy(values: Floats, scores: Floats) -> bool:
-    """Whether numbers order people as the scores do, or the other way round."""
-    return abs(float(np.corrcoef(ranks(values), ranks(scores))[0, 1])) > COPY
 
 
 def _number(name: str, values: Floats, f_logit: Floats) -> str | None:

@@ -155,7 +155,7 @@ def _is_score(lower: str, known: Any, kind: str) -> int:
 
 def _copies(guess: Profile, frame: Any) -> None:
     """Columns that are the score once more, in another unit: no scorecard may read them."""
-    from fairpatch.card.left_out import is_copy
+    from fairpatch.measure.telling import is_copy
 
     roles = (guess.score, guess.label, guess.weight)
     numbers = [n for n in frame.columns if n not in roles and frame[n].dtype.kind in "iuf"]

@@ -5,6 +5,10 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats, Ints
 
 
+COPY = 0.98
+"""A rank correlation with the score above this is a copy of it."""
+
+
 def group_auc(score: Floats, group: Ints) -> float:
     """The largest AUC of one group against the others, whichever way round; gaps are left out.
 
@@ -30,6 +34,11 @@ def ranks(values: Floats) -> Floats:
     """
     _, place, people = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(people) - (people - 1) / 2)[place])
+
+
+def is_copy(values: Floats, scores: Floats) -> bool:
+    """Whether numbers order people as the scores do, or the other way round."""
+    return abs(float(np.corrcoef(ranks(values), ranks(scores))[0, 1])) > COPY
 
 
 def mann_whitney(score: Floats, inside: Bools) -> float:
