@@ -4,7 +4,6 @@ import numpy as np
 
 from fairpatch._arrays import Bools, Floats, Ints
 
-
 COPY = 0.98
 """A rank correlation with the score above this is a copy of it."""
 
