@@ -6,7 +6,6 @@ Each goes into an environment of its own, with the pinned versions; then what it
 import subprocess
 import sys
 import tempfile
-import time
 import venv
 from pathlib import Path
 
@@ -48,19 +47,18 @@ INSTALLS = (
 )
 
 
-def measured(wheel: str, what: str, code: str) -> tuple[float, float]:
-    """Megabytes and seconds of one install, after its code has run."""
+def measured(wheel: str, what: str, code: str) -> float:
+    """Megabytes of one install, after its code has run."""
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch) / "venv"
         venv.create(home, with_pip=True)
         empty = size(home)
-        began = time.perf_counter()
         source = what.replace("fairpatch", wheel, 1)
         pip = [str(home / "bin" / "pip"), "install", "--quiet", "-c", str(ROOT / "constraints.txt")]
         subprocess.run([*pip, source], check=True)
-        seconds, held = time.perf_counter() - began, size(home) - empty
+        held = size(home) - empty
         subprocess.run([str(home / "bin" / "python"), "-c", code], check=True, cwd=scratch)
-    return held, seconds
+    return held
 
 
 def size(folder: Path) -> float:
@@ -72,10 +70,9 @@ def size(folder: Path) -> float:
 def main() -> None:
     """Measure all of them, write the table."""
     wheel = sys.argv[1] if len(sys.argv) > 1 else str(ROOT)
-    lines = ["| Install | Size | Time here | What was run in it |", "|---|---|---|---|"]
+    lines = ["| Install | Size | What was run in it |", "|---|---|---|"]
     for what, words, code in INSTALLS:
-        megabytes, seconds = measured(wheel, what, code)
-        lines.append(f"| `{what}` | {megabytes:,.0f} MB | {seconds:.0f} s | {words} |")
+        lines.append(f"| `{what}` | {measured(wheel, what, code):,.0f} MB | {words} |")
         print(lines[-1], flush=True)
     (HERE / "install-sizes.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
