@@ -118,6 +118,7 @@ WRONG = {
         X, "y", sensitive_features=["group"], refits=-1
     ),
     "model must be a PatchedModel": lambda g, X: watched(g, X, g.target),
+    "model must be a PatchedModel.*got None": lambda g, X: watched(None, X, g.target),
     "target must be a Target": lambda g, X: watched(g.patched_, X, 0.8),
     "history must be a History": lambda g, X: watched(g.patched_, X, g.target, history="h"),
     "202601 is no period": lambda g, X: watched(g.patched_, X, g.target, period=202601),

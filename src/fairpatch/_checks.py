@@ -59,9 +59,9 @@ def spark_names(frame: Any, read: Collection[str | None]) -> None:
         )
 
 
-def a(name: str, value: Any, kind: type, example: str) -> None:
-    """An object of some class, or nothing."""
-    if value is not None and not isinstance(value, kind):
+def a(name: str, value: Any, kind: type, example: str, *, needed: bool = False) -> None:
+    """An object of some class; or nothing, where none is needed."""
+    if not isinstance(value, kind) and (needed or value is not None):
         got = repr(value) if len(repr(value)) < 60 else type(value).__name__
         raise TypeError(f"{name} must be a {kind.__name__}, as {example}; got {got}")
 

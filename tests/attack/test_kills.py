@@ -182,6 +182,13 @@ def bytes_of(path):
     return [(p.name, p.read_bytes()) for p in files]
 
 
+def take_away(folder, name):
+    """What was written before, where it has a name of its own."""
+    path = folder / name
+    if name and path.exists():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def life(path):
     """Nothing to tell of, where every line is whole and so is the page."""
     assert {period.period for period in History(path / "history.jsonl")} == {"2026-01"}
@@ -207,13 +214,11 @@ def test_a_write_struck_in_the_middle(place, verb, record_property):
     finish(verb, place[0] / "run", *to, *[o for o in options if o != "--replace"])
     whole = read(out)
     for after in np.random.default_rng(0).uniform(0.0, 0.003, STRUCK):
-        if name and out.exists():
-            shutil.rmtree(out) if out.is_dir() else out.unlink()
+        take_away(own, name)
         struck += kill_in_a_write(own, after, verb, place[0] / "run", *to, *options)
         assert not out.exists() or read(out) == whole
     record_property("struck", f"{struck} of {STRUCK}")
-    if name and out.exists():
-        shutil.rmtree(out) if out.is_dir() else out.unlink()
+    take_away(own, name)
     finish(verb, place[0] / "run", *to, *options)
     assert read(out) == whole
     assert nothing_left(own)

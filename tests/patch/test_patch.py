@@ -1,6 +1,7 @@
 """The patch: folded weights equal the encoding, every engine agrees, the file is plain data."""
 
 import json
+import os
 from datetime import date
 from pathlib import Path
 
@@ -194,6 +195,16 @@ def test_a_file_that_engines_would_read_differently_is_refused(tmp_path, parts, 
     (tmp_path / "patch.json").write_text(json.dumps(patch))
     with pytest.raises(ValueError, match=words):
         load(tmp_path / "patch.json")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names there")
+def test_a_patch_may_come_through_a_pipe():
+    patch, *_ = random_patch(people())
+    read, write = os.pipe()
+    os.write(write, patch.model_dump_json().encode())
+    os.close(write)
+    assert load(f"/dev/fd/{read}") == patch
+    os.close(read)
 
 
 def test_a_file_that_is_no_json_is_refused(tmp_path):

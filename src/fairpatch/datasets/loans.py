@@ -1,6 +1,6 @@
 """A lender's applications, made up: a table to try things on, on any machine, without a download.
 
-A bank decides by a validated model of repayment and approves from a score of 0.8. The model was
+A bank decides by a validated model of repayment and approves above a score of 0.8. The model was
 built when hardly anybody worked part-time or changed jobs, and marks both down by more than today's
 repayment warrants. Women do so more often: fewer of them are approved, and those who are declined
 repay more often than the men who are. Nobody's score reads sex or age.
@@ -62,8 +62,7 @@ def load_loans(rows: int = 20_000, seed: int = 0) -> "pd.DataFrame":
     age = _pick(random, [0.24, 0.36, 0.27, 0.13], rows)
     employment = _employment(random, female, age)
     tenure = _tenure(random, female, age, employment)
-    history = np.minimum(np.rint((age + random.random(rows)) * 9 + 4 * _bell(random, rows)), 45)
-    history = np.maximum(history, 0)
+    history = np.clip(np.rint((age + random.random(rows)) * 9 + 4 * _bell(random, rows)), 0, 45)
     income = 28_000 + 2_500 * np.minimum(age, 2) + 250 * tenure + 9_000 * _bell(random, rows)
     income += np.select([employment == 1, employment == 4], [-7_000, -5_000], 0)
     income = np.maximum(np.rint(income / 100) * 100, 9_000)
@@ -124,7 +123,10 @@ def _pick(random: Any, shares: list[float], rows: int) -> Any:
 
 
 def _bell(random: Any, rows: int) -> Floats:
-    """Nearly normal, by sums alone: the same everywhere, where a logarithm might not be."""
+    """Nearly normal, by sums alone, which are the same everywhere.
+
+    Logarithms and powers of e may differ in the last bit: what comes of them is rounded.
+    """
     return np.asarray(random.random((rows, 12)).sum(1) - 6.0)
 
 

@@ -43,7 +43,7 @@ def sql(
     the dialect's own rules.
     """
     check.names("keep", keep)
-    check.a("table", 0 if table is None else table, str, "people, or schema.people")
+    check.a("table", table, str, "people, or schema.people", needed=True)
     people = unbound(patch, score, table, keep)
     applied = apply(patch, people, score, with_score=with_score, with_reason=with_reason)
     wanted = [*keep, *(c for c in applied.columns if c.startswith("fairpatch_"))]

@@ -55,10 +55,10 @@ def stability(model: PatchedModel, rows: Rows, fitted: Fitted, *, refits: int = 
     -------
     Stability
     """
+    check.whole("refits", refits, 0)
     patch, f_logit = model.patch, rows.f
     approved = f_logit > 0
     changed = patch.decide(rows.X, f_logit) != approved
-    check.whole("refits", refits, 0)
     sets = np.zeros((refits, len(rows)), bool)
     strata = [np.flatnonzero(rows.s.strata == v) for v in np.unique(rows.s.strata)]
     if fitted.learner is None:

@@ -11,10 +11,10 @@ MOST_BYTES = 2_000_000
 
 def read_strictly(path: Path, what: str, most: int = MOST_BYTES) -> Any:
     """The data of a JSON file; a sentence where it is not what it should be."""
-    if not path.is_file():
-        folder = f"a folder: name the file in it, {path / 'patch.json'}" if path.is_dir() else ""
-        raise FileNotFoundError(f"there is no file {str(path)!r}" if not folder else
-                                f"{path} is {folder}")  # fmt: skip
+    if path.is_dir():
+        raise FileNotFoundError(f"{path} is a folder: name the file in it")
+    if not path.exists():  # a pipe is fine
+        raise FileNotFoundError(f"there is no file {str(path)!r}")
     size = path.stat().st_size
     if size > most:
         raise ValueError(

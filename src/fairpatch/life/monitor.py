@@ -84,9 +84,9 @@ def monitor(
     Watch
         A verdict on every guarantee, over all periods.
     """
-    check.a("model", model, PatchedModel, "FairPatch(...).fit(...).patched_")
-    check.a("target", target, Target, "Target(p_rule=0.8)")
-    check.a("history", history, History, "History('life/history.jsonl')")
+    check.a("model", model, PatchedModel, "FairPatch(...).fit(...).patched_", needed=True)
+    check.a("target", target, Target, "Target(p_rule=0.8)", needed=True)
+    check.a("history", history, History, "History('life/history.jsonl')", needed=True)
     period_name(period)
     if model.patch.action == "refer" and decided is None:
         raise ValueError(

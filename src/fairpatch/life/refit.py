@@ -151,8 +151,8 @@ def refit(
     """
     from fairpatch.front import FairPatch  # noqa: PLC0415 monitoring does not wait for learners
 
-    check.a("old", old, PatchedModel, "FairPatch(...).fit(...).patched_")
-    check.a("target", target, Target, "Target(p_rule=0.8)")
+    check.a("old", old, PatchedModel, "FairPatch(...).fit(...).patched_", needed=True)
+    check.a("target", target, Target, "Target(p_rule=0.8)", needed=True)
     decision = old.patch.decision
     # three ways are judged on the same people: each at a third of the error
     target = target.replace(confidence=1 - (1 - target.confidence) / len(WAYS))

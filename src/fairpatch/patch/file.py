@@ -53,16 +53,14 @@ def load(path: str | Path) -> Patch:
     path = Path(path)
     data = read_strictly(path, "a patch")
     try:
-        data = migrated(data)
-    except ValueError as error:
-        raise ValueError(f"{path} is not a patch that this version can read: {error}") from None
-    try:
-        return Patch.model_validate_json(json.dumps(data))
+        return Patch.model_validate_json(json.dumps(migrated(data)))
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, p['loc'])) or 'file'}: {p['msg']}" for p in error.errors()[:5]
         )
-        raise ValueError(f"{path} is not a patch that this version can read: {problems}") from None
+    except ValueError as error:  # of the version
+        problems = str(error)
+    raise ValueError(f"{path} is not a patch that this version can read: {problems}")
 
 
 def schema() -> str:
