@@ -1,8 +1,8 @@
 """Is it slower than the commit before? Fifteen paths on both, in turn, in the same run.
 
 A speed means little on a machine that others use; a ratio of two versions that take turns means
-something. Noise only adds, so the best of all rounds counts; a path that looks slower after the first
-rounds is timed again, up to four times more, before it is called so.
+something. Noise only adds, so the best of all rounds counts; a path that looks slower after the
+first rounds is timed again, up to four times more, before it is called so.
 """
 
 import json
