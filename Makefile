@@ -43,7 +43,7 @@ house:
 	$(PYTHON) docs/figures/draw.py
 
 # The pages as prose; the site's links (those to elsewhere are the nightly workflow's).
-# pip install -c constraints.txt -e '.[release]' first, for these and for what follows.
+# pip install -c constraints.txt --group release first, for these and for what follows.
 prose:
 	$(PYTHON) docs/prose.py
 
@@ -92,12 +92,12 @@ faults:
 	$(PYTHON) tests/faults.py
 
 # The whole attack, about two hours: a million files, servers, kills, disclosure. Debian's packages
-# postgresql and mariadb-server, and pip install -c constraints.txt -e '.[attack]' first.
+# postgresql and mariadb-server, and pip install -c constraints.txt -e . --group attack first.
 attack:
 	FAIRPATCH_ATTACK=1 FAIRPATCH_ATTACK_FILES=1000000 OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile \
 		--timeout=14400 -m "attack or not attack" tests/attack
 
-# Faults made at random: draws 300, half an hour. pip install -c constraints.txt -e '.[mutants]' first.
+# Faults made at random: draws 300, half an hour. pip install -c constraints.txt -e . --group mutants first.
 mutants:
 	$(PYTHON) tests/mutants.py
 
@@ -109,7 +109,7 @@ watch:
 timing:
 	$(PYTHON) -m pytest -m timing
 
-# What takes minutes or a large package: pip install -c constraints.txt -e '.[test-slow]' first.
+# What takes minutes or a large package: pip install -c constraints.txt -e . --group test-slow first.
 check-slow:
 	$(PYTEST) -m "slow and not cluster"
 
@@ -121,7 +121,7 @@ paper:
 lock:
 	.ci/lock
 
-# What fairpatch is made with, as CycloneDX. pip install -c constraints.txt -e '.[sbom]' first.
+# What fairpatch is made with, as CycloneDX. pip install -c constraints.txt --group sbom first.
 sbom:
 	mkdir -p build
 	$(PYTHON) -m cyclonedx_py requirements requirements.lock --pyproject pyproject.toml -o build/sbom.json
