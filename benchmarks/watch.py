@@ -18,7 +18,7 @@ from fairpatch._table import Table
 ROOT = Path(__file__).parents[1]
 SLOWER = 1.5
 """Times the processor time of the commit before."""
-ROUNDS = 2
+ROUNDS = 1
 AGAIN = 4
 
 

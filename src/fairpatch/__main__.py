@@ -3,7 +3,7 @@
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("typer", "yaml", "duckdb", "pandas", "pyarrow", "jinja2")
+NEEDED = ("typer", "yaml", "duckdb", "pandas", "jinja2")
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch._fetch import value_of
 from fairpatch.keys import PRIME, place, places
 
 Probable = Mapping[str, Mapping[str, str]]
@@ -126,7 +127,7 @@ def drawn_table(table: Any, probable: Probable, key: str | None) -> Any:
 def _check_sums(frame: Any, feature: str, total: nw.Expr) -> None:
     wrong = (total <= 1 - TOLERANCE) | (total >= 1 + TOLERANCE)
     counted = frame.lazy().select(nw.when(wrong).then(nw.lit(1)).otherwise(nw.lit(0)).sum())
-    many = int(counted.collect().item() or 0)
+    many = int(value_of(counted) or 0)
     if many:
         raise ValueError(_not_one(feature, many))
 

@@ -145,25 +145,25 @@ def test_a_scorecard_has_few_columns_few_bins_and_whole_points(step, bins):
         assert len(np.unique(points)) <= bins
         if own.fields[j].number:
             assert own.fields[j].pieces <= bins
-    assert card.concepts()
+    assert card.concepts
 
 
 def test_a_card_is_the_same_every_time_and_rows_in_any_order_give_it():
     own, card = learned()
     _, again = learned()
-    assert card.concepts() == again.concepts()
+    assert card.concepts == again.concepts
     order = np.random.default_rng(5).permutation(len(own.y))
     aim = aim_of(own)
     some = own.take(order)
     scores = scores_for(some, aim, columns_for(some, aim, 6))
-    assert rounded(scores, own.fields, some.pieces, 1.0, Card()).concepts() == card.concepts()
+    assert rounded(scores, own.fields, some.pieces, 1.0, Card()).concepts == card.concepts
 
 
 def test_the_points_of_rows_are_those_of_the_patch():
     X, *_ = table()
     own, card = learned()
     patch = Patch(
-        columns=[f.column for f in own.fields], concepts=card.concepts(),
+        columns=[f.column for f in own.fields], concepts=card.concepts,
         card=CardScale(approve_at=1),
     )  # fmt: skip
     assert (patch.points(X) == card.of(own.pieces)).all()
@@ -303,7 +303,7 @@ def test_codes_stay_together_under_the_name_that_people_give():
     )  # fmt: skip
     own, card = learned(rules)
     columns = {f.column.name: f.column for f in own.fields}
-    said = [line.name for c in card.concepts() for line in lines_of(c, columns)]
+    said = [line.name for c in card.concepts for line in lines_of(c, columns)]
     job = next(f for f in own.fields if f.column.name == "job")
     assert tuple(f"job {i}" for i in range(3, 12)) in job.categories
     assert job.column.category_words["job 5"] == "manual"

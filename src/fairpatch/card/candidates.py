@@ -122,7 +122,7 @@ class Cards:
         if model.swaps is not None:
             direction = model.swaps.direction_at(needed)
         scale = scale_of(needed, model.constant, direction, model.swaps)
-        concepts, shift = above_zero(self.cards[model.card].concepts(), scale, direction)
+        concepts, shift = above_zero(self.cards[model.card].concepts, scale, direction)
         read = {name for concept in concepts for name in concept.columns}
         used = [f.column for f in self.cards[model.card].fields if f.column.name in read]
         patch = Patch(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -52,6 +53,7 @@ class Points:
         return sum(len(np.unique(points[: self.fields[j].pieces]))
                    for j, points in self.points.items())  # fmt: skip
 
+    @cached_property
     def concepts(self) -> tuple[Concept, ...]:
         """One concept a column, named as people call it; columns of most points first."""
         widest = sorted(self.points, key=lambda j: (-float(np.ptp(self.points[j])), j))

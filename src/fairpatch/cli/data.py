@@ -1,6 +1,7 @@
 """Data wherever it lies: files through DuckDB, databases through Ibis."""
 
 import hashlib
+import json
 import re
 from functools import cache
 from glob import glob
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairpatch._extras import need
+from fairpatch._fetch import row_of
 from fairpatch._hints import did_you_mean, in_percent
 from fairpatch.cli.dialect import MOST, PLAIN, Dialect, of_files
 from fairpatch.cli.say import note, refuse
@@ -161,7 +163,7 @@ FORMULA = "^[\\s]*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
 def without_formulas(table: Any) -> Any:
     """A table whose texts and names no spreadsheet takes for a formula: they get an apostrophe."""
     if not hasattr(table, "project"):  # a database's own: what is written as text is small
-        table = need("duckdb", extra="cli").from_arrow(table.to_pyarrow())
+        table = need("duckdb", extra="cli").from_arrow(table.to_pyarrow())  # its driver has Arrow
     cells = []
     for name, kind in zip(table.columns, table.types, strict=True):
         shown = f"'{name}" if re.match(FORMULA, name) else name
@@ -220,7 +222,10 @@ def index_columns(source: str) -> list[str]:
     first = [name for name in files(source) if name.endswith((".parquet", ".pq"))][:1]
     if not first:
         return []
-    about = need("pyarrow.parquet", extra="cli").read_schema(first[0]).pandas_metadata or {}
+    found = need("duckdb", extra="cli").execute(
+        "SELECT value FROM parquet_kv_metadata(?) WHERE key = 'pandas'", [first[0]]
+    )
+    about = json.loads(bytes((found.fetchone() or (b"{}",))[0]))
     return [name for name in about.get("index_columns", []) if isinstance(name, str)]
 
 
@@ -266,8 +271,8 @@ def need_probabilities(
     import narwhals as nw
 
     column = nw.col(score)
-    ends = nw.from_native(table).lazy().select(low=column.min(), high=column.max()).collect()
-    low, high = ends.row(0)
+    ends = row_of(nw.from_native(table).lazy().select(low=column.min(), high=column.max()))
+    low, high = ends["low"], ends["high"]
     if low is None and if_any:
         return
     most = 100 if decision.score_unit == "percent" else 1

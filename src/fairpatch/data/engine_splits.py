@@ -19,6 +19,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch import _checks as check
+from fairpatch._fetch import frame_of, value_of
 from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
@@ -86,7 +87,7 @@ class EngineSplits:
                 "score column by fairpatch.engines.scoring"
             )
         if shares is None:
-            people = nw.from_native(table).lazy().select(nw.len()).collect().item()
+            people = value_of(nw.from_native(table).lazy().select(nw.len()))
             shares = shares_for(int(people))
         base = BaseModel(f, decision=decision)
         drawn = drawn_table(table, decision.probable, key)
@@ -233,10 +234,8 @@ class EngineSplits:
         chosen = reduce(lambda a, b: a | b, taken)
         weight = self.base.decision.weight
         columns = [self.key, *self.features, *self.columns, *([weight] if weight else [])]
-        fetched = (
-            self._placed.filter(~nw.col(LABEL).is_null() & chosen)
-            .select(*columns, LABEL, PLACE).collect().sort(self.key)
-        )  # fmt: skip
+        placed = self._placed.filter(~nw.col(LABEL).is_null() & chosen)
+        fetched = frame_of(placed.select(*columns, LABEL, PLACE)).sort(self.key)
         split = np.searchsorted(self._edges[1:3], fetched[PLACE].to_numpy(), side="right")
         return [
             self._rows(fetched, self.both_counts)
@@ -305,7 +304,7 @@ def thinned_table(table: Any, decision: Decision) -> Any:
         )
     frame = nw.from_native(table).lazy()
     weight = nw.col(decision.weight).cast(nw.Float64)
-    heaviest = float(frame.select(weight.max()).collect().item() or 1.0)
+    heaviest = float(value_of(frame.select(weight.max())) or 1.0)
     at = place(decision.key, THINNED).cast(nw.Float64)
     return frame.filter(at < weight * (PRIME / heaviest)).to_native()
 

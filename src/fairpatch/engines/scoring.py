@@ -1,10 +1,11 @@
-"""A base model as a score column of a table in an engine: in Arrow batches, in bounded memory.
+"""A base model as a score column of a table in an engine: in batches, in bounded memory.
 
-A DuckDB table is streamed through Python into Parquet; on Spark the executors do it
-(mapInArrow). Sending rows through Python is far slower than an expression: do it once, and keep the
-score.
+A DuckDB table is read twice: what f reads is scored in Python, then the scores are put beside the
+rows, which DuckDB writes itself. On Spark the executors do it (mapInArrow). Sending rows through
+Python is far slower than an expression: do it once, and keep the score.
 """
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from fairpatch._extras import need
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.files.atomic import whole_file
 
-BATCH = 65_536
+VECTORS = 32
+"""DuckDB's vectors in a batch: 65,536 rows."""
+OTHER_ORDER = "the table gives its rows in another order each time: sort it by its key"
 
 
 def score(
@@ -33,33 +36,56 @@ def score(
         return _on_spark(table, f, columns, name)
     if out is None:
         raise ValueError("name a Parquet file to write the scored table to: out='scored.parquet'")
-    duckdb, parquet = need("duckdb", extra="cli"), need("pyarrow.parquet", extra="cli")
     out = Path(out)
-    with whole_file(out) as unfinished:
-        writer: Any = None
-        for batch in scored(_batches(table), f, columns, name):
-            writer = writer or parquet.ParquetWriter(unfinished, batch.schema)
-            writer.write_batch(batch)
-        if writer is None:
+    with whole_file(out) as unfinished, tempfile.TemporaryDirectory(dir=out.parent) as scratch:
+        scores = _scores(table, f, columns, Path(scratch))
+        if scores is None:
             raise ValueError("the table has no rows")
-        writer.close()
-    return duckdb.connect().read_parquet(str(out))
+        _beside(table, columns, scores, name).to_parquet(str(unfinished))
+    return need("duckdb", extra="cli").connect().read_parquet(str(out))
 
 
-def scored(batches: Iterator[Any], f: BaseModel, columns: list[str], name: str) -> Iterator[Any]:
-    """Every batch with its scores."""
-    pa = need("pyarrow", extra="cli")
-    for batch in batches:
-        frame = batch.select(columns).to_pandas()
-        values = pa.array(f.scores(frame))
-        yield pa.RecordBatch.from_arrays(
-            [*batch.columns, values], schema=batch.schema.append(pa.field(name, pa.float64()))
-        )
+def _scores(table: Any, f: BaseModel, columns: list[str], scratch: Path) -> Path | None:
+    """f's score of every row in the table's order, with a hash of what f has read."""
+    kept = need("duckdb", extra="cli").connect(str(scratch / "scores.duckdb"))
+    kept.execute("CREATE TABLE scores (read UBIGINT, score DOUBLE)")
+    read_columns = f"SELECT {_names(columns)}, {_hash(columns)} FROM t"  # noqa: S608
+    table.query("t", read_columns).to_parquet(str(scratch / "read.parquet"))
+    rows = kept.cursor().execute("FROM read_parquet(?)", [str(scratch / "read.parquet")])
+    found = False
+    while len(batch := rows.fetch_df_chunk(VECTORS)):
+        read = batch.iloc[:, -1]
+        own = batch.iloc[:, :-1].set_axis(columns, axis=1)  # as they are written in the table
+        scored = read.to_frame("read").assign(score=f.scores(own))  # noqa: F841 read below
+        kept.execute("INSERT INTO scores SELECT read, score FROM scored")
+        found = True
+    kept.execute("COPY scores TO ?", [str(scratch / "scores.parquet")])
+    kept.close()
+    return scratch / "scores.parquet" if found else None
 
 
-def _batches(table: Any) -> Iterator[Any]:
-    read = getattr(table, "to_arrow_reader", None) or table.fetch_record_batch  # DuckDB 2, 1
-    return iter(read(BATCH))
+def _beside(table: Any, columns: list[str], scores: Path, name: str) -> Any:
+    """The table with its scores, row by row; an error where a row is not the one that was read."""
+    same = f"{_hash(columns)} IS NOT DISTINCT FROM s.read"
+    score = f"CASE WHEN {same} THEN s.score ELSE error('{OTHER_ORDER}') END"
+    both = f"t POSITIONAL JOIN read_parquet({_text(str(scores))}) s"
+    return table.query("t", f"SELECT t.*, {score} AS {_name(name)} FROM {both}")  # noqa: S608
+
+
+def _hash(columns: list[str]) -> str:
+    return f"hash(row({_names(columns)}))" if columns else "hash(0)"
+
+
+def _names(columns: list[str]) -> str:
+    return ", ".join(f"t.{_name(column)}" for column in columns)
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
 
 
 def _on_spark(table: Any, f: BaseModel, columns: list[str], name: str) -> Any:
@@ -67,6 +93,11 @@ def _on_spark(table: Any, f: BaseModel, columns: list[str], name: str) -> Any:
     schema = types.StructType([*table.schema.fields, types.StructField(name, types.DoubleType())])
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
-        return scored(batches, f, columns, name)
+        pa = need("pyarrow", extra="spark")
+        own = pa.field(name, pa.float64())
+        for batch in batches:
+            scores = pa.array(f.scores(batch.select(columns).to_pandas()))
+            parts = [*batch.columns, scores]
+            yield pa.RecordBatch.from_arrays(parts, schema=batch.schema.append(own))
 
     return table.mapInArrow(work, schema)

@@ -15,6 +15,7 @@ import numpy as np
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Floats
+from fairpatch._fetch import row_of
 from fairpatch._hints import hint
 from fairpatch.base import BaseModel
 from fairpatch.identity.figures import (
@@ -162,8 +163,7 @@ def compare(patch: Patch, table: Any, score: str) -> Comparison:
         p = patch.decision.as_probability(p)
         some = frame.filter(((p >= 0) & (p <= 1)).tolist())
         return compare_rows(patch, some.to_native(), p[(p >= 0) & (p <= 1)])
-    sums = sums_of_table(known, frame, probability(patch, score)).collect()
-    row: dict[str, Any] = next(iter(sums.iter_rows(named=True)), {})
+    row = row_of(sums_of_table(known, frame, probability(patch, score)))
     return _judged(known, {name: _number(value) for name, value in row.items()})
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats
+from fairpatch._fetch import rows_of
 from fairpatch.measure.cells import CELLS, UNKNOWN
 from fairpatch.measure.groups import Group, Groups, ordered
 from fairpatch.measure.values import Value, factorize, plain
@@ -126,8 +127,7 @@ def group_by(
         w = reduce(lambda a, b: a * b, weighs)
         table = table.with_columns(**{f"{OWN}w": w, f"{OWN}ww": w * w})
         sums += [nw.col(f"{OWN}w").sum(), nw.col(f"{OWN}ww").sum()]
-    rows = table.group_by(*columns, *exprs).agg(*sums).collect()
-    return iter(rows.iter_rows(named=True))
+    return iter(rows_of(table.group_by(*columns, *exprs).agg(*sums)))
 
 
 def bit(key: Any, i: int) -> int | None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Ints
+from fairpatch._fetch import rows_of
 from fairpatch.decision import PLAIN, Decision, text_of
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.values import Value, factorize, plain
@@ -128,10 +129,8 @@ def label_expr(table: Any, y: str, decision: Decision) -> tuple[tuple[Value, Val
     column = nw.col(y)
     if dtype in (nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum):
         column = column.cast(nw.String)
-    values_found = (
-        frame.select(column.alias(y)).filter(~nw.col(y).is_null()).unique().head(MOST_LABELS)
-        .collect()[y].to_list()
-    )  # fmt: skip
+    some = frame.select(column.alias(y)).filter(~nw.col(y).is_null()).unique().head(MOST_LABELS)
+    values_found = [row[y] for row in rows_of(some)]
     values = sorted({plain(v) for v in values_found} - {None}, key=str)
     negative, positive = decision.classes_of(values)
     positive_value = next((v for v in values_found if plain(v) == positive), positive)

@@ -17,6 +17,7 @@ import narwhals as nw
 
 from fairpatch import _checks as check
 from fairpatch._extras import need
+from fairpatch._fetch import row_of, rows_of
 from fairpatch.measure.direction import may_demote
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
 from fairpatch.patch.expressions import confidence_expr, probability
@@ -86,10 +87,11 @@ def _check_key(frame: Any, key: str) -> None:
     """Refuse a column that does not tell people apart: ties would be broken by nothing."""
     if key not in frame.collect_schema().names():
         raise ValueError(f"the table has no column {key!r}: name the one that tells rows apart")
-    sums = frame.lazy().select(people=nw.len(), keys=nw.col(key).n_unique()).collect().row(0)
-    if sums[1] < sums[0]:
+    sums = row_of(frame.lazy().select(people=nw.len(), keys=nw.col(key).n_unique()))
+    if sums["keys"] < sums["people"]:
         raise ValueError(
-            f"{key!r} does not tell people apart: {sums[0]:,} people have {sums[1]:,} different "
+            f"{key!r} does not tell people apart: {sums['people']:,} people have "
+            f"{sums['keys']:,} different "
             "values. Name the column that does"
         )
 
@@ -160,8 +162,8 @@ def _placed(patch: Patch, frame: Any, score: str) -> Any:
 
 def _check(ordered: Any, approvals: int) -> None:
     """Places for everybody whose approval is policy, and people for all places."""
-    counted = ordered.lazy().group_by(_TIER).agg(nw.col(_ONE).sum()).collect()
-    people = {int(row[_TIER]): int(row[_ONE]) for row in counted.iter_rows(named=True)}
+    counted = rows_of(ordered.lazy().group_by(_TIER).agg(nw.col(_ONE).sum()))
+    people = {int(row[_TIER]): int(row[_ONE]) for row in counted}
     if isinstance(approvals, bool) or not isinstance(approvals, int) or approvals < 0:
         raise ValueError(f"approvals must be a whole number of places; got {approvals!r}")
     if approvals < people.get(0, 0):

@@ -44,11 +44,8 @@ def tables(patch: Readable) -> list[Table]:
 
 def ordered_lines(patch: Readable) -> list[Line]:
     """A card's lines as they are printed: concept by concept, those of many points first."""
-    lines: list[Line] = []
-    for concept in patch.concepts:
-        of_concept = [line for line in patch.lines if line.concept == concept.name]
-        lines += sorted(of_concept, key=lambda line: -abs(line.points))
-    return lines
+    place = {concept.name: i for i, concept in enumerate(patch.concepts)}
+    return sorted(patch.lines, key=lambda line: (place[line.concept], -abs(line.points)))
 
 
 @dataclass(frozen=True)

@@ -20,15 +20,7 @@ SCRIPT = "explore.js"
 
 def render(template: str, **values: Any) -> str:
     """Jinja with everything escaped; the Markdown card escapes through its own filter."""
-    jinja2 = need("jinja2", extra="report")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=template.endswith(".html"),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["least"] = least
+    environment = _environment(html=template.endswith(".html"))
     words = {**_WORDS, "style": _text("style.css"), "script": _text(SCRIPT), "script_hash": _hash()}
     page = str(environment.get_template(template).render(**words, **values))
     # no escape characters, no marks that turn the direction of text
@@ -38,6 +30,21 @@ def render(template: str, **values: Any) -> str:
         c if c.isprintable() or c in "\n\t\N{NO-BREAK SPACE}" else "\N{REPLACEMENT CHARACTER}"
         for c in page
     )
+
+
+@cache
+def _environment(*, html: bool) -> Any:
+    """Compiled templates: to compile them takes longer than to fill them in."""
+    jinja2 = need("jinja2", extra="report")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["least"] = least
+    return environment
 
 
 @cache

@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch._arrays import Floats
+from fairpatch._fetch import rows_of
 from fairpatch.decision import PLAIN, Decision
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.values import Value, plain
@@ -51,7 +52,7 @@ class ScoreMeans:
         frame = nw.from_native(table).filter((p >= 0.0) & (p <= 1.0))
         sums = [nw.len(), p.sum(), (p * p).sum()]
         named = [e.alias(f"{OWN}{i}") for i, e in enumerate(sums)]
-        rows = frame.lazy().group_by(*features).agg(*named).collect().rows(named=True)
+        rows = rows_of(frame.lazy().group_by(*features).agg(*named))
         found = {
             tuple(plain(row[f]) for f in features): tuple(row[f"{OWN}{i}"] for i in range(3))
             for row in rows

@@ -1,0 +1,35 @@
+"""What an engine worked out, as Python's values: DuckDB's own, so that it needs no Arrow."""
+
+from typing import Any
+
+import narwhals as nw
+
+
+def rows_of(frame: Any) -> list[dict[str, Any]]:
+    """Few rows of a lazy frame, each by its columns' names."""
+    native = nw.to_native(frame)
+    if _of_duckdb(native):
+        return [dict(zip(native.columns, row, strict=True)) for row in native.fetchall()]
+    return list(nw.from_native(native).lazy().collect().iter_rows(named=True))
+
+
+def row_of(frame: Any) -> dict[str, Any]:
+    """The one row of a sum; nothing where there is none."""
+    return next(iter(rows_of(frame)), {})
+
+
+def value_of(frame: Any) -> Any:
+    """The one value of a sum."""
+    (value,) = row_of(frame).values()
+    return value
+
+
+def frame_of(frame: Any) -> nw.DataFrame[Any]:
+    """All rows of a lazy frame: pandas from DuckDB, else what the engine gives."""
+    backend = "pandas" if _of_duckdb(nw.to_native(frame)) else None
+    whole: nw.DataFrame[Any] = nw.from_native(nw.to_native(frame)).lazy().collect(backend)
+    return whole
+
+
+def _of_duckdb(native: Any) -> bool:
+    return type(native).__name__ == "DuckDBPyRelation"
