@@ -5,6 +5,22 @@ import sys
 
 import pytest
 
+_OPEN = []
+
+
+def pytest_configure():
+    """Before DuckDB 1.5 a table did not keep its connection open; tests write it as it is now."""
+    import duckdb
+
+    if duckdb.__version__.startswith("1.4."):
+        connect = duckdb.connect
+
+        def kept(*given, **named):
+            _OPEN.append(connect(*given, **named))
+            return _OPEN[-1]
+
+        duckdb.connect = kept
+
 
 @pytest.fixture(scope="session")
 def spark():

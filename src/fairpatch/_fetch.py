@@ -4,6 +4,20 @@ from typing import Any
 
 import narwhals as nw
 
+from fairpatch._extras import need
+
+_OPEN: list[Any] = []
+"""Connections that tables read from: before DuckDB 1.5, a table did not keep its own open."""
+
+
+def connected() -> Any:
+    """A DuckDB of its own, for as long as anybody reads from it."""
+    duckdb = need("duckdb", extra="cli")
+    own = duckdb.connect()
+    if duckdb.__version__.startswith(("1.0.", "1.1.", "1.2.", "1.3.", "1.4.")):
+        _OPEN.append(own)
+    return own
+
 
 def rows_of(frame: Any) -> list[dict[str, Any]]:
     """Few rows of a lazy frame, each by its columns' names."""

@@ -56,4 +56,4 @@ def test_a_table_in_another_order_each_time_is_refused(people, tmp_path):
             duckdb.sql("SELECT * FROM people ORDER BY random()"), f, ["a", "b"],
             out=tmp_path / "o.parquet",
         )  # fmt: skip
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("o*"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairpatch._extras import need
-from fairpatch._fetch import row_of
+from fairpatch._fetch import connected, row_of
 from fairpatch._hints import did_you_mean, in_percent
 from fairpatch.cli.dialect import MOST, PLAIN, Dialect, of_files
 from fairpatch.cli.say import note, refuse
@@ -29,8 +29,7 @@ def relation(source: str, csv: Dialect = PLAIN) -> Any:
     """
     if "://" in source:
         return _database(source)
-    duckdb = need("duckdb", extra="cli")
-    connection = duckdb.connect()
+    connection = connected()
     if "::" in source:
         file, _, table = source.partition("::")
         if not Path(file).exists():
@@ -38,7 +37,7 @@ def relation(source: str, csv: Dialect = PLAIN) -> Any:
                 f"there is no file {file!r}; expected a DuckDB file and table, base.duckdb::people"
             )
         connection.execute(f"ATTACH {_text(file)} AS base (READ_ONLY)")
-        return connection.sql(f"SELECT * FROM base.{_name(table)}")  # noqa: S608
+        return _readable(connection.sql(f"SELECT * FROM base.{_name(table)}"))  # noqa: S608
     path = Path(source)
     if path.is_dir():
         files(source)  # refused where there is none
@@ -50,19 +49,30 @@ def relation(source: str, csv: Dialect = PLAIN) -> Any:
         )
     suffix = Path(source).suffix.lower()
     if suffix in TEXTS:
-        return _csv(connection, source, csv)
+        return _readable(_csv(connection, source, csv))
     if suffix in (".parquet", ".pq"):
-        return connection.sql(f"SELECT * FROM read_parquet({_text(source)})")  # noqa: S608
+        return _readable(connection.sql(f"SELECT * FROM read_parquet({_text(source)})"))  # noqa: S608
     return refuse(
         f"do not know how to read {source!r}: expected .csv, .parquet or base.duckdb::table"
     )
+
+
+def _readable(table: Any) -> Any:
+    """The table itself; before DuckDB 2.0 a name with a double quote cannot be computed with."""
+    quoted = next((name for name in table.columns if '"' in name), None)
+    if quoted is not None and need("duckdb", extra="cli").__version__.startswith("1."):
+        refuse(
+            f"column {quoted!r} has a double quote in its name, which DuckDB 1 cannot compute "
+            "with: rename it, or pip install 'duckdb>=2.0'"
+        )
+    return table
 
 
 def written(path: Path) -> Any:
     """A table that was just written here: nothing about it has to be found out."""
     duckdb = need("duckdb", extra="cli")
     read = duckdb.read_csv if path.suffix == ".csv" else duckdb.read_parquet
-    return read(str(path), connection=duckdb.connect())
+    return read(str(path), connection=connected())
 
 
 def _csv(connection: Any, source: str, csv: Dialect) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairpatch._extras import need
+from fairpatch._fetch import connected
 
 MOST_FILES = 20
 """Files that rows are taken from, at most."""
@@ -12,7 +12,7 @@ MOST_FILES = 20
 
 def sample_files(files: Sequence[str | Path], columns: list[str], most: int) -> Any:
     """About so many rows as a DuckDB relation, a stretch of each file; None where all are few."""
-    connection = need("duckdb", extra="cli").connect()
+    connection = connected()
     names = [str(name) for name in files[:: max(1, len(files) // MOST_FILES)]]
     counted = "SELECT file_name, num_rows FROM parquet_file_metadata(?) WHERE num_rows > 0"
     sizes = dict(connection.execute(counted, [names]).fetchall())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
+from fairpatch._fetch import connected
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.files.atomic import whole_file
 
@@ -42,7 +43,7 @@ def score(
         if scores is None:
             raise ValueError("the table has no rows")
         _beside(table, columns, scores, name).to_parquet(str(unfinished))
-    return need("duckdb", extra="cli").connect().read_parquet(str(out))
+    return connected().read_parquet(str(out))
 
 
 def _scores(table: Any, f: BaseModel, columns: list[str], scratch: Path) -> Path | None:
