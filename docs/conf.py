@@ -26,6 +26,7 @@ copyright = "2026, the fairpatch developers"  # noqa: A001 Sphinx asks for this 
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
@@ -34,8 +35,10 @@ html_theme = "pydata_sphinx_theme"
 html_title = "fairpatch"
 html_static_path = ["_static"]
 html_css_files = ["fairpatch.css"]
+html_favicon = LOGO = "_static/logo.svg"
 html_extra_path = [str(BUILD / "extra")]
 html_theme_options = {
+    "logo": {"image_light": LOGO, "image_dark": LOGO, "text": "fairpatch"},
     "navbar_align": "left",
     "show_prev_next": False,
     "footer_start": ["copyright"],
@@ -44,7 +47,15 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_sidebars = {"index": [], "install": []}
-exclude_patterns = ["_build", "examples", "sg_execution_times.rst"]
+# what stays in the repository: why it is as it is, and raw output; pages link to it by repo:
+exclude_patterns = [
+    "_build", "examples", "sg_execution_times.rst", "decisions", "figures/*", "install-sizes.md",
+    "reproduction/page.md",
+]  # fmt: skip
+myst_url_schemes = {
+    "http": None, "https": None, "mailto": None,
+    "repo": f"{REPOSITORY}/blob/main/{{{{path}}}}#{{{{fragment}}}}",
+}  # fmt: skip
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
@@ -78,6 +89,10 @@ def setup(app):
         from sample_review import write  # noqa: PLC0415 it fits a patch
 
         write(sample)
+
+    import commands  # noqa: PLC0415 it lies beside this file
+
+    commands.write(HERE / "commands.md")
 
     def skip(_, __, name, ___, skip, ____):
         return skip or (name.startswith("set_") and name.endswith("_request"))
