@@ -37,6 +37,12 @@ def test_one_version_and_one_date():
     assert str(cited["date-released"]) == date
 
 
+def test_a_release_is_told_in_25_lines_and_this_one_is_told():
+    told = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
+    assert fairpatch.__version__ in {section.split()[0] for section in told}
+    assert max(len(section.strip().splitlines()) for section in told) <= 25
+
+
 def test_the_readme_leads_somewhere_on_a_package_index():
     """As it was built: hatch_build.py makes its links absolute."""
     told = metadata("fairpatch")
@@ -107,6 +113,26 @@ def test_charts_and_files_are_of_what_was_printed(tmp_path):
         kept = (DOCS / "figures" / name).read_text(encoding="utf-8")
         assert (tmp_path / name).read_text(encoding="utf-8") == kept, f"make house: {name}"
         assert "nan" not in kept
+
+
+def test_the_conda_recipe_asks_for_what_the_project_does():
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text())
+    assert recipe["context"]["version"] == fairpatch.__version__
+    library, tool = (set(output["requirements"]["run"]) for output in recipe["outputs"])
+    bare, cli = set(), set()
+    for line in metadata("fairpatch").get_all("Requires-Dist"):
+        asked, _, extra = line.partition("; extra == ")
+        name = re.sub(r"(?<=[\w])(?=[><=])", " ", asked.strip())
+        if not extra:
+            bare.add(name)
+        elif (
+            extra.strip("'\"") in ("cli", "report", "sql", "progress") and "fairpatch[" not in line
+        ):
+            cli.add(name)
+    elsewhere = {"duckdb": "python-duckdb", "ibis-framework": "ibis-framework-core"}
+    cli = {" ".join([elsewhere.get(n.split()[0], n.split()[0]), *n.split()[1:]]) for n in cli}
+    assert library - {"python >=3.11"} == bare
+    assert tool - {"fairpatch ==${{ version }}"} == cli
 
 
 def test_bounds_are_those_of_the_project():
