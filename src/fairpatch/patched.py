@@ -15,7 +15,8 @@ from fairpatch.choose.fit import assumption_of
 from fairpatch.choose.redial import redial
 from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
-from fairpatch.data.engine_splits import count_table, is_engine_table, thinned_table
+from fairpatch.data.engine_counts import count_table
+from fairpatch.data.engine_splits import is_engine_table, thinned_table
 from fairpatch.data.rows import Rows, seen_rows, strata_of
 from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.decision import text_of

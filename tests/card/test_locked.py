@@ -6,7 +6,7 @@ import pytest
 
 from fairpatch import Adversarial, Decision, FairPatch, Patch, Target, Training, review
 from fairpatch.base import BaseModel
-from fairpatch.data.engine_splits import count_table
+from fairpatch.data.engine_counts import count_table
 from fairpatch.datasets import Population
 from fairpatch.measure import p_rule
 from fairpatch.measure.counts import Counts

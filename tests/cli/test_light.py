@@ -3,6 +3,9 @@
 import subprocess
 import sys
 
+import duckdb
+
+from fairpatch.cli.data import index_columns
 from fairpatch.datasets import load_loans
 
 ABSENT = ("fairlearn", "matplotlib", "mlflow", "onnx", "polars", "pyarrow", "torch")
@@ -44,3 +47,13 @@ def test_every_command_without_arrow_pictures_and_pytorch(tmp_path):
     codes = (tmp_path / "codes").read_text().split("\n")
     verbs = ("init", "audit", "fit", "review", "apply", "certify", "monitor", "sql")
     assert codes == [*(f"{verb} 0" for verb in verbs), ""], done.stderr
+
+
+def test_a_frames_index_is_no_data_of_a_person(tmp_path):
+    loans = load_loans(50)
+    loans.to_parquet(tmp_path / "plain.parquet")
+    loans.set_index("region").to_parquet(tmp_path / "indexed.parquet")
+    duckdb.sql("SELECT 1 AS a").to_parquet(str(tmp_path / "none.parquet"))
+    for name, index in (("plain", []), ("indexed", ["region"]), ("none", [])):
+        assert index_columns(str(tmp_path / f"{name}.parquet")) == index
+    assert index_columns(str(tmp_path / "people.csv")) == []

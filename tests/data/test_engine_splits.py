@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from fairpatch import Commod, Decision, FairPatch, Target, Training
 from fairpatch.base import BaseModel
-from fairpatch.data.engine_splits import PRIME, EngineSplits, count_table, place
+from fairpatch.data.engine_counts import count_table
+from fairpatch.data.engine_splits import PRIME, EngineSplits, place
 from fairpatch.datasets import Population
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, ScoreBand

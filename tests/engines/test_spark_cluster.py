@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from fairpatch.base import BaseModel
-from fairpatch.data.engine_splits import count_table
+from fairpatch.data.engine_counts import count_table
 from fairpatch.datasets import Population
 from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import apply

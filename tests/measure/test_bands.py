@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fairpatch import Decision, FairPatch, PatchedModel, Target, audit
 from fairpatch.base import BaseModel
-from fairpatch.data.engine_splits import count_table
+from fairpatch.data.engine_counts import count_table
 from fairpatch.datasets import Population
 from fairpatch.measure import p_rule
 from fairpatch.sensitive import band_values, banded_table, names_of, proposed

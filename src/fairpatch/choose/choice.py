@@ -12,6 +12,7 @@ from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.dial import Dial
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.not_reached import TargetNotReachedError, nearest
+from fairpatch.choose.room import safest_first
 from fairpatch.choose.target import Requirement, Target
 from fairpatch.floor import too_few
 from fairpatch.measure.bounds import Bound
@@ -196,7 +197,10 @@ def _with_room(able: list[Choice], frontier: Frontier, target: Target) -> list[C
 
 
 def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
-    """The preferred choice, and before it stronger ones of the same candidate, the safest first."""
+    """The preferred choice, and before it stronger ones of the same candidate, the safest first.
+
+    Where more is limited than what the groups have, the strongest need not be the safest.
+    """
     dials = frontier.dials[best.model]
     first = next(iter(dials.values()))
     requirement = target.fairness_requirements[0]
@@ -213,15 +217,19 @@ def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
     preferred = float(first.change_rate[start])
     extra = target.max_extra_changes
     most = max(TIMES * preferred, FEW) if extra is None else preferred + extra
-    rungs, last = [best], float(room[start])
+    rungs, steps, last = [best], [start], float(room[start])
     for k in range(start + 1, len(room)):
         far = first.change_rate[k] > most or room[k] > room[start] + WIDEST
         if far or room[k] < room[start] - BACK or len(rungs) >= RUNGS:
             break  # far enough, or past its best: nearly everybody would be approved next
         if k in kept and room[k] >= last + CLOSEST:
             rungs.append(_option(frontier, best.model, k, target, values))
+            steps.append(k)
             last = float(room[k])
-    return rungs[::-1]
+    if all(r.between_groups for r in target.requirements):
+        return rungs[::-1]
+    order = safest_first(steps, target.requirements, list(dials.values()))
+    return [rungs[i] for i in order]
 
 
 def _within(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import takewhile
 from typing import Any
 
 from fairpatch._hints import did_you_mean
@@ -210,7 +211,7 @@ class Rungs:
 def certify_ladder(
     ladder: Sequence[Choice], candidates: Pool, target: Target, fresh: Fresh
 ) -> Rungs:
-    """The weakest choice that is certified, and its certificate.
+    """The certified choice with the fewest changes, and its certificate.
 
     The ladder was fixed on the selection rows, and is tested from its safest end until one fails
     (fixed-sequence testing): however many are tried, the chance of certifying a patch that violates
@@ -220,16 +221,14 @@ def certify_ladder(
     patches = [candidates.patch(c.model, c.strength) for c in ladder]
     counts = fresh.count(patches, target.comparisons)
     certificates = [certify(table, target) for table in counts]
-    best = -1
-    for k, certificate in enumerate(certificates):
-        if certificate.verdict is not Verdict.CERTIFIED:
-            break
-        best = k
-    last = certificates[-1]
-    if best < len(ladder) - 1 and last.verdict is Verdict.CERTIFIED:
+    certified = list(
+        takewhile(lambda k: certificates[k].verdict is Verdict.CERTIFIED, range(len(ladder)))
+    )
+    last, end = certificates[-1], len(ladder) - 1
+    if end not in certified and last.verdict is Verdict.CERTIFIED:
         # the sequence has failed: a further test at full level could not certify any more
         open_ = tuple(replace(result, verdict=Verdict.INCONCLUSIVE) for result in last.results)
         last = replace(last, results=open_)
-    chosen = best if best >= 0 else len(ladder) - 1
-    certificate = last if chosen == len(ladder) - 1 else certificates[chosen]
+    chosen = min(reversed(certified), key=lambda k: ladder[k].change_rate, default=end)
+    certificate = last if chosen == end else certificates[chosen]
     return Rungs(ladder[chosen], certificate, counts[chosen], last, counts[-1])

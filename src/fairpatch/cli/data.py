@@ -232,10 +232,10 @@ def index_columns(source: str) -> list[str]:
     first = [name for name in files(source) if name.endswith((".parquet", ".pq"))][:1]
     if not first:
         return []
-    found = need("duckdb", extra="cli").execute(
-        "SELECT value FROM parquet_kv_metadata(?) WHERE key = 'pandas'", [first[0]]
-    )
-    about = json.loads(bytes((found.fetchone() or (b"{}",))[0]))
+    told = "SELECT value FROM parquet_kv_metadata(?) WHERE key = 'pandas'"
+    with need("duckdb", extra="cli").connect() as connection:
+        found = connection.execute(told, [first[0]]).fetchall()
+    about = json.loads(bytes(found[0][0])) if found else {}
     return [name for name in about.get("index_columns", []) if isinstance(name, str)]
 
 

@@ -42,6 +42,7 @@ from fairpatch.cli.verdicts import check_fail_on, leave, leave_if_found, tell_fi
 from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
+    from fairpatch.choose.certificate import Certificate
     from fairpatch.choose.not_reached import TargetNotReachedError
     from fairpatch.choose.target import Target
     from fairpatch.cli.config import Config
@@ -165,13 +166,10 @@ def fit(
                 + (KEY_NEEDED if options.decision.key is None else "")
             )
         if g.choice_.strength != g.preferred_.strength:
-            alone = g.fitted_.preferred_certificate
-            low = None if alone is None else alone.results[0].estimate.low
-            by_itself = "" if low is None else f" By itself it certifies {low:.2f}."
             note(
                 f"(The same scorecard with {g.preferred_.change_rate:.1%} of decisions changed was "
                 "preferred on the selection set, but only this one, with a larger margin, could be "
-                f"certified.{by_itself})"
+                f"certified.{_by_itself(g.fitted_.preferred_certificate)})"
             )
         note(wish_table(g.fitted_.wishes, g.choice_.outcome).text())
         note(certificate_text(review.summary.certificate))
@@ -183,6 +181,15 @@ def fit(
         "findings": [f.model_dump() for f in review.summary.flags if f.open],
     }  # fmt: skip
     return verdict, summary, review.summary.flags
+
+
+def _by_itself(alone: "Certificate | None") -> str:
+    """What kept the preferred one from its certificate: the first requirement that it misses."""
+    missed = [r for r in alone.results if r.verdict != "certified"] if alone is not None else []
+    if not missed or missed[0].estimate.low is None:
+        return ""
+    ends = missed[0].estimate
+    return f" By itself it shows, for {missed[0].requirement}, {ends.low:.2f} to {ends.high:.2f}."
 
 
 def estimator_of(

@@ -10,9 +10,9 @@ counts of all patches that certification asks about; a sample of those people, t
 looks as if it knew them. Nothing else leaves the engine.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from typing import Any
 
 import narwhals as nw
@@ -22,6 +22,7 @@ from fairpatch import _checks as check
 from fairpatch._fetch import frame_of, value_of
 from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel
+from fairpatch.data.engine_counts import count_patches
 from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
@@ -29,17 +30,13 @@ from fairpatch.keys import PRIME, place
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
-from fairpatch.measure.labels import known_label, label_expr
+from fairpatch.measure.labels import label_expr
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
-from fairpatch.patch.apply import POINTS
-from fairpatch.patch.expressions import confidence_expr, favour_expr, needed_points_expr
-from fairpatch.patch.typed import typed
 from fairpatch.probable import columns_of, drawn_table
-from fairpatch.sensitive import banded_table, sensitive_table
+from fairpatch.sensitive import banded_table
 
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
-CONFIDENCE = "fairpatch_confidence"
 THINNED = 1
 """The seed of the places by which people are drawn."""
 LOST = 3
@@ -207,7 +204,7 @@ class EngineSplits:
         """Counts of every patch on all rows of the last split: one scan for all of them."""
         fresh = self._placed.filter(nw.col(PLACE) >= self._edges[2]).to_native()
         strata = () if comparisons is None else comparisons.columns
-        return _count(fresh, patches, self.base, nw.col(LABEL), self.features, strata=strata)
+        return count_patches(fresh, patches, self.base, nw.col(LABEL), self.features, strata=strata)
 
     def sample(self, most: int | None) -> Rows:
         """At most about so many rows of the last split, each as likely as the others."""
@@ -307,86 +304,6 @@ def thinned_table(table: Any, decision: Decision) -> Any:
     heaviest = float(value_of(frame.select(weight.max())) or 1.0)
     at = place(decision.key, THINNED).cast(nw.Float64)
     return frame.filter(at < weight * (PRIME / heaviest)).to_native()
-
-
-def count_table(
-    table: Any,
-    patches: Sequence[Patch],
-    base: BaseModel,
-    *,
-    y: str | None,
-    sensitive_features: Sequence[str],
-    decided: str | None = None,
-    strata: Sequence[str] = (),
-) -> list[Counts]:
-    """Counts of f's and every patch's decisions over a whole table, by one GROUP BY.
-
-    ``decided`` names a column of decisions that were made already: then no patch is worked out.
-    ``strata`` are columns that say who is compared with whom.
-    """
-    label, label_of, decision = y, None, base.decision
-    check.spark_names(nw.from_native(table), (y, decided, *strata))
-    table = sensitive_table(table, decision, sensitive_features)
-    if y is not None and decision.negative is None:
-        expression = label_expr(table, y, decision)[1]
-        return _count(table, patches, base, expression, sensitive_features, strata=strata)
-    if y is not None:
-        label_of = partial(known_label, decision=decision)
-    made = None if decided is None else nw.col(decided).cast(nw.Boolean)
-    if made is not None and not decision.favourable:
-        made = ~made
-    return _count(table, patches, base, label, sensitive_features, label_of, made, strata)
-
-
-def _count(
-    table: Any,
-    patches: Sequence[Patch],
-    base: BaseModel,
-    label: str | nw.Expr | None,
-    features: Sequence[str],
-    label_of: Callable[[Value], int | None] | None = None,
-    made: nw.Expr | None = None,
-    strata: Sequence[str] = (),
-) -> list[Counts]:
-    if base.score_column is None:
-        raise TypeError("f must be a score column of the table: see fairpatch.engines.scoring")
-    if made is None:
-        table, decisions = _decided(table, patches, base.score_column)
-    else:
-        decisions = [made]
-    return Counts.from_frame_each(
-        table,
-        decision=base.favour_expr(),
-        new_decisions=decisions,
-        sensitive_features=features,
-        y=label,
-        sample_weight=base.decision.weight,
-        label_of=label_of,
-        strata=strata,
-    )
-
-
-def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, list[nw.Expr]]:
-    """Every patch's decision over a table that has what they share as columns: worked out once.
-
-    Where the score is no probability, f has no decision: that is found by its own null.
-    """
-    frame = nw.from_native(table)
-    schema = frame.collect_schema()
-    names: dict[str, str] = {}
-    confidences: dict[str, str] = {}
-    shared, decisions = {}, []
-    for patch in patches:
-        lines = "".join(c.model_dump_json() for c in patch.concepts)
-        kind = f"{patch.card is None} {patch.direction} {patch.decision} {patch.offset} {lines}"
-        name = names.setdefault(kind, f"{POINTS}_{len(names)}")
-        own = typed(patch, schema)
-        shared[name] = needed_points_expr(own, score)
-        bands = "" if own.card is None else f"{own.card.confidence} {own.card.locked}"
-        confidence = confidences.setdefault(bands, f"{CONFIDENCE}_{len(confidences)}")
-        shared[confidence] = confidence_expr(own, score)
-        decisions.append(favour_expr(patch, score, nw.col(name), nw.col(confidence)))
-    return frame.with_columns(**shared).to_native(), decisions
 
 
 def _equals(column: str, value: Any) -> nw.Expr:

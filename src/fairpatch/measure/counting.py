@@ -130,8 +130,8 @@ def group_by(
     return iter(rows_of(table.group_by(*columns, *exprs).agg(*sums)))
 
 
-def bit(key: Any, i: int) -> int | None:
-    """One decision of those that a key holds."""
+def bit(i: int, _: Any, key: Any) -> int | None:
+    """One decision of those that a key holds, whatever f's is."""
     return None if key is None else int(key) >> i & 1
 
 

@@ -9,7 +9,7 @@ are not asked for, ``in_cells`` counts a set of cells in each group. Nothing els
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import Any, Literal, Self
 
 import narwhals as nw
@@ -35,7 +35,7 @@ AXES: tuple[Axis, ...] = ("group", "stratum", "label", "before", "after")
 Sums = Literal["n", "weight", "weight_sq"]
 MOST_BITS = 60
 """Decisions that one whole number holds."""
-GIVEN, LABEL = f"{OWN}g", f"{OWN}y"
+GIVEN, LABEL, BEFORE = f"{OWN}g", f"{OWN}y", f"{OWN}f"
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,43 +180,46 @@ class Counts:
 
     @classmethod
     def from_frame_each(
+        cls, frame: Any, *, new_decisions: Sequence[nw.Expr], **given: Any
+    ) -> list[Self]:
+        """The same for several g at once: one GROUP BY of all their decisions, one scan."""
+        if len(new_decisions) > MOST_BITS:
+            parts = new_decisions[:MOST_BITS], new_decisions[MOST_BITS:]
+            return [c for p in parts for c in cls.from_frame_each(frame, new_decisions=p, **given)]
+        # all decisions as the bits of one key: an engine groups by it faster than by each
+        bits = [as_expr(g).cast(nw.Int64) * 2**i for i, g in enumerate(new_decisions)]
+        key, readings = (
+            reduce(lambda a, b: a + b, bits),
+            [partial(bit, i) for i in range(len(bits))],
+        )
+        return cls.from_frame_by_key(frame, key=key, readings=readings, **given)
+
+    @classmethod
+    def from_frame_by_key(
         cls,
         frame: Any,
         *,
         decision: str | nw.Expr,
-        new_decisions: Sequence[nw.Expr],
+        key: nw.Expr,
+        readings: Sequence[Callable[[Value, Value], Value]],
         sensitive_features: Sequence[str],
         y: str | nw.Expr | None = None,
         sample_weight: str | None = None,
         label_of: Callable[[Value], int | None] | None = None,
         strata: Sequence[str] = (),
     ) -> list[Self]:
-        """The same for several g at once: one GROUP BY of all their decisions, one scan.
+        """The same where f's decision and a key tell every g's decision, by a reading of each.
 
         ``label_of`` makes 0, 1 or None of a label as it stands in the table: the engine then groups
         by the labels themselves, and need not be asked for them first.
         """
         features = tuple(sensitive_features)
-        if len(new_decisions) > MOST_BITS:
-            parts = new_decisions[:MOST_BITS], new_decisions[MOST_BITS:]
-            options: dict[str, Any] = {
-                "decision": decision, "sensitive_features": sensitive_features, "y": y,
-                "sample_weight": sample_weight, "label_of": label_of, "strata": strata,
-            }  # fmt: skip
-            return [
-                c for p in parts for c in cls.from_frame_each(frame, new_decisions=p, **options)
-            ]
-        # all decisions as the bits of one key: an engine groups by it faster than by each
-        bits = [as_expr(g).cast(nw.Int64) * 2**i for i, g in enumerate(new_decisions)]
-        key = reduce(lambda a, b: a + b, bits)
         given = {"f": decision, "g": key, **({} if y is None else {"y": y})}
         rows = list(group_by(frame, (*features, *strata), given, sample_weight))
         if label_of is not None and y is not None:
             rows = [{**row, LABEL: label_of(plain(row[LABEL]))} for row in rows]
-        return [
-            cls(*tables_of(features, ({**r, GIVEN: bit(r[GIVEN], i)} for r in rows), tuple(strata)))
-            for i in range(len(bits))
-        ]
+        decided = ([{**r, GIVEN: g(r[BEFORE], r[GIVEN])} for r in rows] for g in readings)
+        return [cls(*tables_of(features, own, tuple(strata))) for own in decided]
 
     def along(self, *axes: Axis, of: Sums = "n") -> NDArray[Any]:
         """The table summed over all axes but these, in this order.

@@ -1,0 +1,42 @@
+"""What is tested first has room for everything that is asked, not for fairness alone."""
+
+import numpy as np
+import pytest
+
+from fairpatch import Decision, FairPatch, Target
+from fairpatch.choose.room import room_along, safest_first
+from fairpatch.datasets import load_loans
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    target = Target(p_rule=0.8, max_changes=0.05)
+    g = FairPatch("score", target, decision=Decision(threshold=0.8), exclude=["age"])
+    return g.fit(load_loans(20_000), "repaid", sensitive_features=["sex"])
+
+
+def test_room_is_above_zero_where_the_limit_is_kept_and_only_there(fitted):
+    dial = fitted.frontier_.dials[fitted.choice_.model]["sex"]
+    for requirement in fitted.target.requirements:
+        room, values = room_along(requirement, dial), requirement.along(dial)
+        inside = np.abs(room) > 1e-9  # not at the very limit
+        assert (requirement.met(values)[inside] == (room > 0)[inside]).all(), str(requirement)
+
+
+def test_the_order_is_by_the_requirement_with_the_least_room(fitted):
+    dial = fitted.frontier_.dials[fitted.choice_.model]["sex"]
+    requirements = fitted.target.requirements
+    steps = list(range(1, len(dial.changed), 3))
+    order = safest_first(steps, requirements, [dial])
+    rooms = np.min([room_along(r, dial) for r in requirements], axis=0)[steps]
+    assert order[-1] == 0
+    assert list(rooms[order[:-1]]) == sorted(rooms[order[:-1]], reverse=True)
+    assert (rooms[order[:-1]] > rooms[0]).all()
+    fairest = int(np.argmax(requirements[0].along(dial)[steps]))
+    assert order[0] != fairest  # which changes far more than may be changed
+
+
+def test_what_is_certified_has_fewest_changes_of_what_passed(fitted):
+    """The fairest rung misses a limit on changes: tested first, it failed the whole ladder."""
+    assert str(fitted.certificate_.verdict) == "certified"
+    assert fitted.choice_.change_rate <= 0.05
