@@ -5,7 +5,7 @@ PYTEST = OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile --durations=
 # compiled modules are kept: hundreds of commands are started, and each would compile everything
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: attack check check-slow constraints docs faults format house installs layers links lint lock lowest mutants newest \
+.PHONY: attack check check-slow constraints docs faults figures format house installs layers links lint lock lowest mutants newest \
 	paper prose quick release sbom scale schemas spelling static test timing types watch workflows
 
 check: static test
@@ -82,6 +82,10 @@ schemas:
 scale:
 	$(PYTHON) -m benchmarks scale --out build/scale
 	$(PYTEST) -m cluster
+
+# What the pages print, where the code behind it has changed: hours, in parts. make figures ONLY="scale cost"
+figures:
+	$(PYTHON) docs/figures/made.py $(ONLY)
 
 # For a contributor, after each change: below a minute of processor time.
 quick: lint layers

@@ -1,11 +1,12 @@
 """What the pages print, with the commit that printed it: ``python docs/figures/made.py``.
 
-Every block of a page that begins with ``$ python -m benchmarks`` is the output of that command. Below
-it stands when and by which commit it was printed, and whether the code behind it has changed since.
+Every block of a page that begins with ``$ python -m benchmarks`` is the output of that command.
+Below it stands when and by which commit it was printed, and whether the code behind it has changed
+since.
 
-    make figures                     run every command whose code has changed; goes on where it stopped
-    make figures ONLY="scale cost"   run some
-    python docs/figures/made.py note     only write the line below each block
+    make figures                     what is older than its code; goes on where it was stopped
+    make figures ONLY="scale cost"   some
+    make figures ONLY=note           only the line below each block
 """
 
 import hashlib
@@ -22,7 +23,7 @@ HERE = Path(__file__).parent
 DOCS, ROOT = HERE.parent, HERE.parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.behind import changed, stamp  # noqa: E402 the benchmarks are no package of the site
+from benchmarks.behind import changed, stamp
 
 MADE = HERE / "made.json"
 BLOCK = re.compile(

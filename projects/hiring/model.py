@@ -19,8 +19,8 @@ def applications(rows: int, seed: int) -> pd.DataFrame:
     experience = random.gamma(3, 3, rows).round()
     test_score = random.normal(60, 12, rows).clip(0, 100).round()
     kinds = ["none", "parental leave", "illness", "travel"]
-    of_women, of_men = (random.choice(kinds, rows, p=p) for p in ([0.5, 0.4, 0.05, 0.05],
-                                                                  [0.85, 0.05, 0.05, 0.05]))  # fmt: skip
+    of_women = random.choice(kinds, rows, p=[0.5, 0.4, 0.05, 0.05])
+    of_men = random.choice(kinds, rows, p=[0.85, 0.05, 0.05, 0.05])
     career_break = np.where(woman, of_women, of_men)
     role = random.choice(ROLES, rows)
     degree = random.choice(["none", "bachelor", "master"], rows, p=[0.3, 0.45, 0.25])
@@ -28,7 +28,8 @@ def applications(rows: int, seed: int) -> pd.DataFrame:
     did_well = random.random(rows) < 1 / (1 + np.exp(-(worth - 0.6)))
     return pd.DataFrame({
         "id": np.arange(rows), "role": role, "degree": degree, "experience": experience,
-        "test_score": test_score, "career_break": career_break, "sex": np.where(woman, "female", "male"),
+        "test_score": test_score, "career_break": career_break,
+        "sex": np.where(woman, "female", "male"),
         "did_well": np.where(did_well, "yes", "no"),
     })  # fmt: skip
 

@@ -79,12 +79,14 @@ def main() -> None:
     print(f"{'base model':<12}{p_rule(before).value:8.3f}{0:9.1%}{accuracy(before).value:10.3f}")
     for name, learn in methods.items():
         tried = [(counts(decide, dial), decide) for decide in learn(known)]
-        enough = [(change_rate(c).value, i) for i, (c, _) in enumerate(tried) if p_rule(c).value >= WANTED]
-        if not enough:
+        meets = [(c, decide) for c, decide in tried if p_rule(c).value >= WANTED]
+        if not meets:
             print(f"{name:<12}   does not reach a P-Rule of {WANTED}")
             continue
-        found = counts(tried[min(enough)[1]][1], test)
-        print(f"{name:<12}{p_rule(found).value:8.3f}{change_rate(found).value:9.1%}{accuracy(found).value:10.3f}")
+        _, decide = min(meets, key=lambda one: change_rate(one[0]).value)
+        found = counts(decide, test)
+        shown = p_rule(found).value, change_rate(found).value, accuracy(found).value
+        print(f"{name:<12}{shown[0]:8.3f}{shown[1]:9.1%}{shown[2]:10.3f}")
 
 
 if __name__ == "__main__":
