@@ -26,7 +26,8 @@ def sample_files(files: Sequence[str | Path], columns: list[str], most: int) -> 
     whole = stretches[0]
     for stretch in stretches[1:]:
         whole = whole.union(stretch)
-    return whole
+    whole.to_table("sample")  # read once, and looked at several times
+    return connection.table("sample")
 
 
 def _stretch(connection: Any, name: str, columns: list[str], begin: int, rows: int) -> Any:
