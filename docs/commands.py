@@ -37,7 +37,7 @@ def _page(words: str, command: Any) -> str:
     usage = " ".join([words, *(p.name.upper() for p in given)])
     rows = [f"| `{p.name.upper()}` | {_cell(p)} |" for p in given]
     rows += [f"| {', '.join(f'`{o}`' for o in p.opts)} | {_cell(p)} |" for p in chosen]
-    table = ["| | |", "|---|---|", *rows] if rows else []
+    table = ["| Option | What it does |", "|---|---|", *rows] if rows else []
     help_text = " ".join((command.help or "").split())
     return "\n".join([f"## {usage}", "", help_text, "", *table, ""])
 

@@ -85,7 +85,9 @@ warnings.filterwarnings("ignore", message="Matplotlib is currently using agg")
 def setup(app):
     """Write the sample review; leave out what scikit-learn adds for metadata routing."""
     sample = BUILD / "extra" / "sample-review.html"
-    if not sample.exists():
+    sources = [HERE / "sample_review.py", *(HERE.parent / "src").rglob("*.*")]
+    newest = max(path.stat().st_mtime for path in sources if "__pycache__" not in path.parts)
+    if not sample.exists() or sample.stat().st_mtime < newest:  # it fits a patch: once a change
         from sample_review import write  # noqa: PLC0415 it fits a patch
 
         write(sample)

@@ -1,4 +1,4 @@
-"""fairpatch: make a model people already trust fairer, by changing as few decisions as possible.
+"""fairpatch: make a model people already trust fairer, by changing few decisions.
 
 Names are imported on first use, so that ``import fairpatch`` stays fast.
 """

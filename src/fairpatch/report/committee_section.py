@@ -137,8 +137,8 @@ def _legal(flags: Sequence[Flag]) -> list[str]:
 def _notices(subject: Subject, swap: Sequence[SwapSection], words: Words) -> list[str]:
     if not may_demote(subject.patch.direction):
         return [
-            f"Nobody becomes {words.denied} by the patch: who is {words.denied} was so by the base "
-            "model, and its own reasons stay true."
+            f"The patch turns nobody from {words.approved} to {words.denied}: everybody who is "
+            f"{words.denied} was so by the base model, whose reasons still apply."
         ]
     down = next(s.people for s in swap if s.what == "demoted")
     return [

@@ -230,7 +230,7 @@ def _lines(
         yield Flag(
             name="protected or proxy",
             level="look",
-            text=f"{len(found)} of {len(columns)} columns may tell the group: {'; '.join(found)}",
+            text=f"{len(found)} of {len(columns)} columns may reveal the group: {'; '.join(found)}",
             todo="Decide on each whether it may be used; remove its lines to see the effect.",
         )
     if columns and not reveals and not untold and not any(named.values()):
