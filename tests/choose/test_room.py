@@ -40,3 +40,10 @@ def test_what_is_certified_has_fewest_changes_of_what_passed(fitted):
     """The fairest rung misses a limit on changes: tested first, it failed the whole ladder."""
     assert str(fitted.certificate_.verdict) == "certified"
     assert fitted.choice_.change_rate <= 0.05
+
+
+def test_displacement_is_that_of_the_patch_as_it_is_applied(fitted):
+    """By the points that its card prints, and not by those that the dial counts from."""
+    loans = load_loans(20_000)
+    moved = fitted.patched_.apply(loans)["fairpatch_score"] - loans["score"]
+    assert fitted.choice_.displacement == pytest.approx(moved.abs().mean(), rel=0.15)

@@ -1,5 +1,7 @@
 """Folders to deploy: every file run, the tests failing where they should, and the way back."""
 
+import hashlib
+
 import duckdb
 import pytest
 from test_engines import patch_on, people
@@ -157,3 +159,12 @@ def test_what_a_dialect_cannot_do_is_said():
             pack(patch_on("n", "c"), "p", "function", Destination("t", "f", None, (), dialect))
     with pytest.raises(ValueError, match=r"has '\$\$' in it"):
         pack(patch_on("n$$", "c"), "p", "function", Destination("t", "f", None, (), "snowflake"))
+
+
+def test_the_page_names_the_hash_of_the_file_and_what_true_means(tmp_path):
+    patch = patch_on("n", "c")
+    place = Destination("people", "decided", "id", (), "duckdb")
+    page = pack(patch, "p", "view", place, PROMISED)["README.md"]
+    file = save(patch, tmp_path / "patch.json")
+    assert hashlib.sha256(file.read_bytes()).hexdigest() in page
+    assert "is true for *approved*, false for *denied*" in page

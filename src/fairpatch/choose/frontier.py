@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import takewhile
 from typing import Any
 
 import narwhals as nw
@@ -18,7 +19,7 @@ from fairpatch.choose.dial_pairs import in_layers
 from fairpatch.choose.frontier_display import FrontierDisplay
 from fairpatch.choose.group_probability import group_probabilities
 from fairpatch.choose.learner import Learned
-from fairpatch.choose.pool import Pool
+from fairpatch.choose.pool import HUNDRED, Pool
 from fairpatch.choose.target import Requirement
 from fairpatch.data.rows import Rows, layers_of, strata_of
 from fairpatch.floor import too_few
@@ -122,23 +123,18 @@ class Frontier:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
         f, t = self.f_logit, float(logit(self.candidates.decision.bar))
         r = 1 + strength * (self.ratios[m] - 1)
-        moved = (r if self.candidates.strengths is None else np.clip(r, -1, 1)) * f
+        if strength and self.candidates.strengths is not None:  # a card's, by its own points needed
+            gain, loss = self.candidates.patch(m, strength).needed
+            short = r * HUNDRED / strength
+            r = np.clip(short / np.maximum(np.where(f > 0, loss, gain), 1), -1, 1)
+        moved = r * f
         moved = np.where(untouched(self.candidates.directions[m], f > 0), f, moved)
         return displacement(expit(f + t), expit(moved + t), self.weight)
 
     def moved_little(self, m: int, strength: Floats, most: float) -> int:
-        """How many of these strengths, in their order, move probabilities by at most so much.
-
-        Displacement only grows along a dial.
-        """
-        low, high = 0, len(strength)
-        while low < high:
-            middle = (low + high) // 2
-            if self.displacement(m, float(strength[middle])) <= most:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        """How many of these strengths, in their order, move probabilities by at most so much."""
+        moves = (self.displacement(m, float(s)) <= most for s in strength)
+        return sum(1 for _ in takewhile(bool, moves))
 
     def met(self, m: int, requirements: Sequence[Requirement]) -> Bools:
         """Along candidate m's dial: where all of these are met, for every feature."""

@@ -176,8 +176,12 @@ def _approvals(patch: "Patch", written: Any) -> str:
     counted += [f'"{BY_PLACES}"'] if BY_PLACES in written.columns else []
     sums = ", ".join(f"count(*) FILTER ({which})" for which in counted)
     now, then, *places = written.aggregate(sums).fetchall()[0]
-    text = f"{patch.decision.sides[0]} before {now:,}, after {then:,}"
-    return text + "".join(f"; the number of places decided for {n:,} people" for n in places)
+    good, bad = patch.decision.sides
+    text = f"{good} before {now:,}, after {then:,}"
+    text += "".join(f"; the number of places decided for {n:,} people" for n in places)
+    if not patch.decision.favourable:  # easily taken for its opposite
+        text += f"\n{DECISION} is true for {bad}, as the base model's own decision is"
+    return text
 
 
 def _by_parts(

@@ -159,6 +159,11 @@ def fit(
     if not quiet:
         note(str(g.patch_))
         note(f"On the selection set: {g.choice_}")
+        if not g.choice_.change_rate:
+            note(
+                f"Nothing changes: the base model meets the target already, where decision 1 is a "
+                f"score above {options.decision.threshold:g}. Is that your threshold?"
+            )
         if options.decision.weight is not None:
             note(
                 "Rows weigh differently: the fewest changes, the explorer and the alternatives, "

@@ -4,9 +4,10 @@ import hashlib
 
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
+from fairpatch.patch.file import text_of
 
 FILES = {
-    "decided.sql": "the view: each person's key, points, ratio, score and patched decision",
+    "decided.sql": "the view: each person's key, points and patched decision",
     "audit.sql": "decisions with the sensitive columns and the label, by the key; grant it only to "
     "those who may see them; it joins by the key: have an index on it",
     "function.sql": "the function: columns and the base model's probability in, decision out",
@@ -42,7 +43,9 @@ NOTES = {
 def readme(patch: Patch, score: str, kind: str, dialect: str, files: list[str], name: str) -> str:
     """The page."""
     score, name = _code(score), _code(name)
-    digest = hashlib.sha256(patch.model_dump_json().encode()).hexdigest()
+    digest = hashlib.sha256(f"{text_of(patch)}\n".encode()).hexdigest()  # as of its file
+    good, bad = patch.decision.sides
+    true, false = (good, bad) if patch.decision.favourable else (bad, good)
     rows = "\n".join(f"| `{file}` | {_about(file, name)} |" for file in sorted(files))
     arguments = ", ".join([*(_code(c.name) for c in patch.columns), score])
     how = {
@@ -66,6 +69,7 @@ def readme(patch: Patch, score: str, kind: str, dialect: str, files: list[str], 
 Written by fairpatch from the patch with the SHA-256 `{digest}`.
 It changes some decisions of the base model, whose probability is in the column `{score}`.
 The base model and its scores stay as they are. No sensitive column is read to decide.
+`fairpatch_decision` is true for *{_code(true)}*, false for *{_code(false)}*: as the base model's.
 
 | file | what it is |
 |---|---|
@@ -91,7 +95,7 @@ def _about(file: str, name: str) -> str:
         return FILES[file]
     for part, words in (
         (f"models/{name}_audit.sql", FILES["audit.sql"]),
-        ("models/", "the model: each person's key, points, ratio, score and patched decision"),
+        ("models/", "the model: each person's key, points and patched decision"),
         ("rollback/", "the same model with the base model's own decisions"),
         (f"tests/{name}_", "a test of dbt: fails where it gives rows"),
     ):
