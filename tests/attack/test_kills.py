@@ -22,7 +22,7 @@ from fairpatch.life.ledger import Ledger
 from fairpatch.patch import load
 
 KILLS = 200 if os.environ.get("FAIRPATCH_ATTACK") else 2
-STRUCK = 50 if os.environ.get("FAIRPATCH_ATTACK") else 2
+STRUCK = 50 if os.environ.get("FAIRPATCH_ATTACK") else 1
 """Kills in the middle of a write, of each verb that has been tried least."""
 PEOPLE = 400
 
