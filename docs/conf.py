@@ -15,6 +15,7 @@ sys.path.insert(0, str(HERE))
 BUILD = HERE.parent / "build"
 SETTINGS = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
 REPOSITORY = SETTINGS["hatch"]["metadata"]["hooks"]["custom"]["repository"]
+COLAB = REPOSITORY.replace("github.com", "colab.research.google.com/github")
 SHARED = HERE.parents[1] / "shared" / "data"
 if SHARED.is_dir():
     os.environ.setdefault("FAIRPATCH_DATA", str(SHARED))
@@ -55,6 +56,7 @@ exclude_patterns = [
 myst_url_schemes = {
     "http": None, "https": None, "mailto": None,
     "repo": f"{REPOSITORY}/blob/main/{{{{path}}}}#{{{{fragment}}}}",
+    "colab": f"{COLAB}/blob/main/{{{{path}}}}",
 }  # fmt: skip
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

@@ -1,5 +1,7 @@
 """What pages quote is what the code says: messages, commands, options, figures."""
 
+import importlib.util
+import json
 import re
 import shlex
 from pathlib import Path
@@ -54,3 +56,14 @@ def test_every_command_and_option_that_a_page_names_exists():
             if known is None or not known.issuperset(asked):
                 wrong.append((page.name, " ".join(words)))
     assert wrong == []
+
+
+def test_the_notebook_is_the_readme():
+    spec = importlib.util.spec_from_file_location("notebook", ROOT / "docs" / "notebook.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    kept = (ROOT / "docs" / "start" / "fairpatch.ipynb").read_text(encoding="utf-8")
+    assert kept == module.notebook(), "python docs/notebook.py"
+    code = ["".join(c["source"]) for c in json.loads(kept)["cells"] if c["cell_type"] == "code"]
+    compile("\n".join(code[1:]), "notebook", "exec")
+    assert len(code) > 4
