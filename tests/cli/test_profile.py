@@ -82,3 +82,9 @@ def test_true_and_false_however_they_are_written():
 def test_an_age_in_words_is_kept_from_the_patch():
     people = pd.DataFrame({"age": ["18 to 29", "30 to 44"] * 50, "y": [0, 1] * 50})
     assert "an age" in profile(people, []).exclude["age"]
+
+
+def test_numbers_with_a_word_for_gaps_are_named_as_such():
+    income = [f"{1000 + 7 * i}" if i % 9 else "n/a" for i in range(N)]
+    reason = profile(table(salary=pd.Series(income, dtype=object)), []).exclude["salary"]
+    assert reason == "numbers, but 34 of 300 are text such as 'n/a': leave those cells empty"

@@ -110,9 +110,20 @@ def _role(guess: Profile, name: str, values: Any) -> None:
     elif distinct == len(known) == len(values) and kind in "iuO" and _counts(known, kind):
         guess.ignore[name] = KEY
     elif kind == "O" and distinct > 0.3 * len(known) and distinct > 100:
-        guess.exclude[name] = "text that nearly everybody has differently"
+        guess.exclude[name] = _no_numbers(known) or "text that nearly everybody has differently"
     elif kind in "iu":
         _code(guess, name, distinct)
+
+
+def _no_numbers(known: Any) -> str | None:
+    """Why a column of numbers is text, where a word such as n/a stands for a gap."""
+    import pandas as pd
+
+    texts = known[pd.to_numeric(known, errors="coerce").isna()]
+    if len(texts) > 0.5 * len(known):
+        return None
+    word, odd = str(texts.mode().iloc[0])[:20], f"{len(texts):,} of {len(known):,}"
+    return f"numbers, but {odd} are text such as {word!r}: leave those cells empty"
 
 
 def _code(guess: Profile, name: str, distinct: int) -> None:
