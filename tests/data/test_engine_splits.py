@@ -3,6 +3,7 @@
 import duckdb
 import ibis
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -16,6 +17,7 @@ from fairpatch.data.engine_splits import PRIME, EngineSplits, place
 from fairpatch.datasets import Population
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, ScoreBand
+from fairpatch.patch.parts import Lock
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8)
 
@@ -258,3 +260,46 @@ def test_patches_of_a_ladder_share_no_more_than_they_have():
             sensitive_features={"group": frame["group"]},
         )
     assert len({counts.n.tobytes() for counts in found}) > 20
+
+
+@pytest.mark.parametrize("direction", ["both", "promote_only", "demote_only"])
+@pytest.mark.parametrize("favourable", [0, 1])
+def test_a_ladder_is_read_off_how_people_stand(direction, favourable):
+    """One whole number a person, whatever the rung; scores at the threshold and locked rows too."""
+    random = np.random.default_rng(3)
+    n = 6_000
+    frame = pd.DataFrame({
+        "score": random.choice([0.3, 0.45, 0.5, 0.55, 0.7, *random.random(20)], n),
+        "x": random.normal(size=n), "lock": random.choice(["no", "yes"], n, p=[0.9, 0.1]),
+        "y": random.integers(0, 2, n), "group": random.choice(["a", "b", None], n),
+    })  # fmt: skip
+    weights = [Range(below=-1, weight=-60.0), Range(at_least=-1, below=0.3, weight=15.0)]
+    weights.append(Range(at_least=0.3, weight=60.0))
+    decision = Decision(favourable=favourable, negative="0", positive="1")
+    bands = (ScoreBand(below=0.4, points=25), ScoreBand(at_least=0.6, points=30))
+    rungs = [
+        Patch(
+            columns=[Column(name="x", kind="number"), Column(name="lock", kind="category")],
+            concepts=[Concept(name="x", weight=1.0, intercept=0.0,
+                              ranges=[RangesWeight(column="x", ranges=weights)])],
+            card=CardScale(approve_at=gain, deny_at=loss, confidence=bands,
+                           locked=(Lock(column="lock", values=("yes",)),)),
+            direction=direction, decision=decision,
+        )
+        for gain, loss in ((90, -95), (60, -60), (35, -36), (16, -30), (1, -1), (-20, 20))
+    ]  # fmt: skip
+    base = BaseModel("score", decision=decision)
+    options = {"y": "y", "sensitive_features": ["group"]}
+    table = duckdb.sql("SELECT * FROM frame")
+    together = count_table(table, rungs, base, **options)
+    off = rungs[0].with_strength(0.0)  # with which they are no ladder
+    alone = [count_table(table, [rung, off], base, **options)[0] for rung in rungs]
+    assert together == alone
+    assert len({counts.n.tobytes() for counts in together}) >= 4
+    f_logit = base.logits(frame)
+    for rung, counts in zip(rungs, together, strict=True):
+        assert counts == Counts.from_arrays(  # above 0 is the favourable decision, whichever it is
+            decision=f_logit > 0, new_decision=rung.decide(frame, f_logit),
+            y=frame["y"] if favourable else 1 - frame["y"],
+            sensitive_features={"group": frame["group"]},
+        )  # fmt: skip
