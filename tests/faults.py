@@ -405,7 +405,7 @@ FAULTS = [
           "tests/choose/test_dial.py::"
           "test_a_dial_that_stands_at_some_strengths_is_the_whole_one_there"),
     Fault("engine: patches of other lines share points", "data/engine_counts.py",
-          'kind = f"{patch.card is None} ', 'kind = f"',
+          '{patch.offset} {lines}"', '{patch.offset}"',
           "tests/data/test_engine_splits.py::test_patches_of_a_ladder_share_no_more_than_they_have"),
     Fault("engine: a ladder forgets what f decided", "data/engine_counts.py",
           "changed = at <= patch.card.deny_at if f else at >= patch.card.approve_at",
