@@ -47,3 +47,18 @@ def test_displacement_is_that_of_the_patch_as_it_is_applied(fitted):
     loans = load_loans(20_000)
     moved = fitted.patched_.apply(loans)["fairpatch_score"] - loans["score"]
     assert fitted.choice_.displacement == pytest.approx(moved.abs().mean(), rel=0.15)
+
+
+@pytest.mark.parametrize("direction", ["both", "promote_only", "demote_only"])
+def test_the_patch_changes_as_many_as_were_chosen(direction):
+    """Points and points needed move together where a card is written above zero, each way."""
+    loans = load_loans(20_000)
+    target = Target(p_rule=0.8, direction=direction)
+    g = FairPatch("score", target, decision=Decision(threshold=0.8), exclude=["age"])
+    g.fit(loans, "repaid", sensitive_features=["sex"])
+    changed = (g.predict(loans) == 1) != (loans["score"] > 0.8)
+    assert g.choice_.change_rate == pytest.approx(changed.mean(), rel=0.15)
+    moved = g.patched_.apply(loans)["fairpatch_score"] - loans["score"]
+    assert g.choice_.displacement == pytest.approx(moved.abs().mean(), rel=0.15)
+    card, one_way = g.patch_.card, g.patch_.direction != "both"
+    assert not one_way or card.approve_at == -card.deny_at  # mirror images

@@ -129,8 +129,9 @@ class Cards:
             columns=with_locked(used, self.locked),
             concepts=concepts,
             card=CardScale(
-                approve_at=scale["approve_at"] + shift,
-                deny_at=scale["deny_at"] + (shift if direction == "both" else -shift),
+                # one way, the other number is its mirror image
+                approve_at=scale["approve_at"] + (-shift if direction == "demote_only" else shift),
+                deny_at=scale["deny_at"] + (-shift if direction == "promote_only" else shift),
                 confidence=self.bands[model.direction, model.between],
                 locked=self.locked,
             ),
