@@ -1,7 +1,7 @@
 """What code stands behind a figure: stamped when it is made, compared when it is shown.
 
 A stamp has the commit, and a hash of what each file *does*: comments, docstrings and layout may
-change, and the figure stays as new as it was.
+change, imports may move to where they are used, and the figure stays as new as it was.
 """
 
 import ast
@@ -16,6 +16,8 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 PYTHON = ".".join(platform.python_version_tuple()[:2])
 """What a hash is of: a syntax tree differs a little from one Python to the next."""
+
+IMPORT = (ast.Import, ast.ImportFrom)
 
 
 def stamp(patterns: Iterable[str]) -> dict[str, Any]:
@@ -37,19 +39,25 @@ def code(patterns: Iterable[str], root: Path = ROOT) -> dict[str, str]:
 
 
 def meaning(source: str) -> str:
-    r"""A hash of a module without its comments and docstrings.
+    r"""A hash of a module without its comments and docstrings, wherever its imports stand.
 
     >>> meaning('def f():\n    "Said."\n    return 1') == meaning("def f(): return 1  # now")
     True
     >>> meaning("x = 1") == meaning("x = 2")
     False
+    >>> meaning("from a import b\ndef f(): b()") == meaning("def f():\n from a import b\n b()")
+    True
+    >>> meaning("from a import b\ndef f(): b()") == meaning("from c import b\ndef f(): b()")
+    False
     """
-    tree = ast.parse(source)
+    tree, imports = ast.parse(source), set[str]()
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            node.body = [part for part in body if not _is_text(part)]  # type: ignore[attr-defined]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
+            imports |= {ast.dump(part) for part in body if isinstance(part, IMPORT)}
+            node.body = [part for part in body if not _does_nothing(part)]  # type: ignore[attr-defined]
+    told = ast.dump(tree) + "".join(sorted(imports))
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def changed(made: dict[str, Any], patterns: Iterable[str], root: Path = ROOT) -> list[str]:
@@ -76,9 +84,9 @@ def _git(*words: str) -> str:
     return done.stdout.strip()
 
 
-def _is_text(part: ast.AST) -> bool:
-    """A docstring, of a module, a class, a function or a name."""
-    return (
+def _does_nothing(part: ast.AST) -> bool:
+    """A docstring, of a module, a class, a function or a name; an import, which is kept apart."""
+    return isinstance(part, IMPORT) or (
         isinstance(part, ast.Expr)
         and isinstance(part.value, ast.Constant)
         and isinstance(part.value.value, str)

@@ -564,6 +564,19 @@ FAULTS = [
           '"chargeoff", "churn", "convict",',
           '"chargeoff", "convict",',
           'tests/cli/test_awkward_tables.py::test_a_label_that_sounds_like_a_harm_is_asked_about[churned]'),
+    Fault("rails 1: a threshold that nobody is above", "cli/init.py",
+          "not FEW <= profile.above <= 1 - FEW", "False",
+          "tests/cli/test_awkward_tables.py::"
+          "test_a_threshold_that_hardly_anybody_is_above_is_asked_for"),
+    Fault("rails 1: one flag answers for all that is open", "cli/config.py",
+          "unknown = [k for k in unsaid if options.get(k) is None]",
+          "unknown = [] if any(options.get(k) is not None for k in unsaid) else unsaid",
+          "tests/cli/test_awkward_tables.py::"
+          "test_a_threshold_that_hardly_anybody_is_above_is_asked_for"),
+    Fault("a band that nobody reaches is printed", "patch/words.py",
+          "return most - band.points >= needed or not patch.strength", "return True",
+          "tests/patch/test_card.py::"
+          "test_bands_are_called_never_changed_where_nobody_can_be"),
     Fault('rails 1: a fit without a direction', 'cli/config.py',
           '    if "favourable" in options.decision.model_fields_set:',
           '    if True:',

@@ -14,9 +14,27 @@ def connected() -> Any:
     """A DuckDB of its own, for as long as anybody reads from it."""
     duckdb = need("duckdb", extra="cli")
     own = duckdb.connect()
-    if duckdb.__version__.startswith(("1.0.", "1.1.", "1.2.", "1.3.", "1.4.")):
+    if duckdb.__version__.startswith("1.4."):
         _OPEN.append(own)
     return own
+
+
+def sql_name(name: str) -> str:
+    """A name as DuckDB reads it, whatever is in it.
+
+    >>> print(sql_name('the "b" column'))
+    "the ""b"" column"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_text(value: str) -> str:
+    """A text as DuckDB reads it, whatever is in it.
+
+    >>> sql_text("it's")
+    "'it''s'"
+    """
+    return "'" + value.replace("'", "''") + "'"
 
 
 def rows_of(frame: Any) -> list[dict[str, Any]]:

@@ -43,6 +43,18 @@ def test_nothing_is_learned_while_the_direction_is_unsaid(folder):
     assert "favourable: nobody but you can say" in done.stderr
 
 
+def test_a_threshold_that_hardly_anybody_is_above_is_asked_for(folder):
+    people = pd.read_parquet(folder / "people.parquet")
+    people["score"] /= 20  # as of a model of defaults: nobody is above one half
+    people.to_csv(folder / "rare.csv", index=False)
+    done = fairpatch("init", "rare.csv", "--out", "rare.yaml", cwd=folder)
+    assert "favourable, threshold" in done.stderr
+    assert "0.0% of the scores are above 0.5" in done.stderr
+    refused = fairpatch("audit", "-c", "rare.yaml", "--favourable", "0", cwd=folder, code=2)
+    assert "threshold: nobody but you can say" in refused.stderr
+    fairpatch("audit", "-c", "rare.yaml", "--favourable", "0", "--threshold", "0.03", cwd=folder)
+
+
 @pytest.mark.parametrize("name", ["default", "Ausfall 12M", "isFraud", "churned", "two_year_recid"])
 def test_a_label_that_sounds_like_a_harm_is_asked_about(name):
     people = POPULATION.sample(2_000, seed=0).to_pandas().rename(columns={"y": name})

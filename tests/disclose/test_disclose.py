@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairpatch.disclose.protected import protect
-from fairpatch.disclose.suppress import Program, PublishedCount, Secret
+from fairpatch.disclose.published import PublishedCount, Secret
+from fairpatch.disclose.suppress import Program
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import P_RULE

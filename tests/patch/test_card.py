@@ -38,6 +38,7 @@ from fairpatch.patch.apply import SCORE as PATCHED
 from fairpatch.patch.difference import difference
 from fairpatch.patch.one import OnePerson
 from fairpatch.patch.sealed import is_as_learned, seal
+from fairpatch.patch.words import band_rows
 from fairpatch.patched import PatchedModel
 
 WHOLE = st.integers(-20, 20).map(lambda n: 10.0 * n)
@@ -182,6 +183,63 @@ def test_outside_the_band_no_decision_changes():
         True,
     ]
     assert "never changed" in str(patch)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    needed=st.integers(-20, 40),
+    points=st.lists(st.integers(-30, 30), min_size=2, max_size=4),
+    bands=st.lists(st.one_of(st.none(), st.integers(0, 60)), min_size=4, max_size=4),
+    direction=st.sampled_from(["both", "promote_only", "demote_only"]),
+    favourable=st.integers(0, 1),
+)
+def test_bands_are_called_never_changed_where_nobody_can_be(
+    needed, points, bands, direction, favourable
+):
+    """Read off the printed card, against decisions of everybody there could be."""
+    edges = [None, 0.2, 0.5, 0.8, None]
+    scale = CardScale(
+        approve_at=needed, deny_at=-needed,
+        confidence=[
+            ScoreBand(at_least=a, below=b, points=n)
+            for (a, b), n in zip(pairwise(edges), bands, strict=True)
+        ],
+    )  # fmt: skip
+    ranges = [Range(at_least=i, below=i + 1, weight=w) for i, w in enumerate(points)]
+    concept = Concept(
+        name="n", weight=1.0, intercept=0.0, ranges=[RangesWeight(column="n", ranges=ranges)]
+    )
+    decision = Decision(favourable=favourable)
+    patch = Patch(
+        columns=[Column(name="n", kind="number")], concepts=[concept], card=scale,
+        direction=direction, decision=decision,
+    )  # fmt: skip
+    people = pd.DataFrame(
+        [(n + 0.5, p) for n in range(-1, len(points) + 1) for p in (0.1, 0.3, 0.6, 0.9)],
+        columns=["n", "p"],
+    )
+    scores = BaseModel("p", decision).logits(people)
+    changed = patch.decide(people, scores) != (scores > 0)
+    told = dict(band_rows(patch))
+    for p in (0.1, 0.3, 0.6, 0.9):
+        here = [w for words, w in told.items() if _holds(words, p)]
+        assert len(here) <= 1
+        if changed[people["p"] == p].any():
+            assert here != ["never changed"]
+        elif here and here != ["never changed"]:  # only nearer ones than some that change
+            beyond = (people["p"] < p) if p < 0.5 else (people["p"] > p)
+            same_side = (people["p"] < 0.5) == (p < 0.5)
+            assert changed[beyond & same_side].any()
+
+
+def _holds(words, p):
+    """Whether a printed band has a score in it."""
+    ends = [float(w) for w in re.findall(r"0\.\d+|\b1\b", words)]
+    if "below" in words and "to" not in words:
+        return p < ends[0]
+    if "above" in words:
+        return p >= ends[0]
+    return ends[0] <= p < ends[1] if ends else True
 
 
 @pytest.mark.parametrize("favourable", [0, 1])

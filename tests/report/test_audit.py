@@ -10,7 +10,7 @@ import pytest
 
 from fairpatch import Decision, audit
 from fairpatch.datasets import Population
-from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.disclose.published import PublishedCount
 from fairpatch.floor import UNPROTECTED
 
 HOSTILE = '<script>alert("x")</script>\x1b[31m\u202e'

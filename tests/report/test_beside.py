@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.disclose.published import PublishedCount
 from fairpatch.measure.rates import demoted_rate, promoted_rate
 from fairpatch.report.coarse import Beside
 from fairpatch.report.figures import Tens

@@ -10,8 +10,8 @@ from functools import cached_property
 from fairpatch._table import Table
 from fairpatch.choose.target import Requirement, Target
 from fairpatch.disclose.protected import Protected
+from fairpatch.disclose.published import PublishedCount
 from fairpatch.disclose.reviewed import of_pair, reviewed
-from fairpatch.disclose.suppress import PublishedCount
 from fairpatch.floor import MIN_PEOPLE, ROUNDED, full_tens
 from fairpatch.measure.certificate_tests import Judgement
 from fairpatch.measure.counts import Counts

@@ -193,8 +193,9 @@ def read(
                 "person who runs the command, with --trust-model"
             )
     inner: dict[str, Any] = entries["decision"] if isinstance(entries.get("decision"), dict) else {}
-    unknown = [k for k, v in (*entries.items(), *inner.items()) if v in ("?", ["?"])]
-    if unknown and not any(options.get(k) for k in unknown):
+    unsaid = [k for k, v in (*entries.items(), *inner.items()) if v in ("?", ["?"])]
+    unknown = [k for k in unsaid if options.get(k) is None]
+    if unknown:
         refuse(f"{path}: {', '.join(unknown)}: nobody but you can say, replace the '?'")
     for name in ("target", "decision"):
         if not isinstance(entries.get(name) or {}, dict):

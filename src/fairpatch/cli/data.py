@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairpatch._extras import need
-from fairpatch._fetch import connected, row_of
+from fairpatch._fetch import connected, row_of, sql_name, sql_text
 from fairpatch._hints import did_you_mean, in_percent
 from fairpatch.cli.dialect import MOST, PLAIN, Dialect, of_files
 from fairpatch.cli.say import note, refuse
@@ -36,8 +36,8 @@ def relation(source: str, csv: Dialect = PLAIN) -> Any:
             refuse(
                 f"there is no file {file!r}; expected a DuckDB file and table, base.duckdb::people"
             )
-        connection.execute(f"ATTACH {_text(file)} AS base (READ_ONLY)")
-        return _readable(connection.sql(f"SELECT * FROM base.{_name(table)}"))  # noqa: S608
+        connection.execute(f"ATTACH {sql_text(file)} AS base (READ_ONLY)")
+        return _readable(connection.sql(f"SELECT * FROM base.{sql_name(table)}"))  # noqa: S608
     path = Path(source)
     if path.is_dir():
         files(source)  # refused where there is none
@@ -51,7 +51,7 @@ def relation(source: str, csv: Dialect = PLAIN) -> Any:
     if suffix in TEXTS:
         return _readable(_csv(connection, source, csv))
     if suffix in (".parquet", ".pq"):
-        return _readable(connection.sql(f"SELECT * FROM read_parquet({_text(source)})"))  # noqa: S608
+        return _readable(connection.sql(f"SELECT * FROM read_parquet({sql_text(source)})"))  # noqa: S608
     return refuse(
         f"do not know how to read {source!r}: expected .csv, .parquet or base.duckdb::table"
     )
@@ -85,10 +85,10 @@ def _csv(connection: Any, source: str, csv: Dialect) -> Any:
     options = found.dialect.options()
     if sum(Path(name).stat().st_size for name in found.files) < MOST:
         options["sample_size"] = "-1"  # a type that fits every row, not the first ones
-    given = "".join(f", {name}={_text(value)}" for name, value in options.items())
+    given = "".join(f", {name}={sql_text(value)}" for name, value in options.items())
     if found.numbers:
-        given += ", types={" + ", ".join(f"{_text(n)}: 'DOUBLE'" for n in found.numbers) + "}"
-    listed = ", ".join(map(_text, found.files))
+        given += ", types={" + ", ".join(f"{sql_text(n)}: 'DOUBLE'" for n in found.numbers) + "}"
+    listed = ", ".join(map(sql_text, found.files))
     # yes and no stay text, as they would in Parquet
     types = "auto_type_candidates=['BIGINT', 'DOUBLE', 'DATE', 'TIMESTAMP', 'VARCHAR']"
     table = connection.sql(f"SELECT * FROM read_csv([{listed}], {types}{given})")  # noqa: S608
@@ -177,12 +177,12 @@ def without_formulas(table: Any) -> Any:
     cells = []
     for name, kind in zip(table.columns, table.types, strict=True):
         shown = f"'{name}" if re.match(FORMULA, name) else name
-        cell = _name(name)
+        cell = sql_name(name)
         if str(kind).startswith(("VARCHAR", "ENUM")):
             cell = f"CAST({cell} AS VARCHAR)"
-            harmful = f"regexp_matches({cell}, {_text(FORMULA)})"
+            harmful = f"regexp_matches({cell}, {sql_text(FORMULA)})"
             cell = f"CASE WHEN {harmful} THEN chr(39) || {cell} ELSE {cell} END"
-        cells.append(f"{cell} AS {_name(shown)}")
+        cells.append(f"{cell} AS {sql_name(shown)}")
     return table.project(", ".join(cells))
 
 
@@ -193,15 +193,15 @@ def with_labels(data: str, labels: str, key: str, label: str, csv: Dialect = PLA
     people, given = relation(data, csv), relation(labels, csv)
     need_columns(people, [key], data)
     need_columns(given, [key, label], labels)
-    more = f"SELECT 1 FROM own GROUP BY {_name(key)} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
+    more = f"SELECT 1 FROM own GROUP BY {sql_name(key)} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
     if given.query("own", more).fetchall():
         refuse(f"{labels} has more than one label for a {key!r}: keep one")
-    come = given.project(f"{_name(key)}, {_name(label)}").df()  # noqa: F841 read below
-    rest = f"* EXCLUDE ({_name(label)})" if label in people.columns else "*"
+    come = given.project(f"{sql_name(key)}, {sql_name(label)}").df()  # noqa: F841 read below
+    rest = f"* EXCLUDE ({sql_name(label)})" if label in people.columns else "*"
     return people.query(
         "people",
-        f"SELECT p.*, c.{_name(label)} FROM (SELECT {rest} FROM people) p "  # noqa: S608
-        f"LEFT JOIN come c ON p.{_name(key)} = c.{_name(key)}",
+        f"SELECT p.*, c.{sql_name(label)} FROM (SELECT {rest} FROM people) p "  # noqa: S608
+        f"LEFT JOIN come c ON p.{sql_name(key)} = c.{sql_name(key)}",
     )
 
 
@@ -295,11 +295,3 @@ def need_probabilities(
             f"column {score!r} of {source} runs from {low} to {high}; {what} is between 0 and "
             f"{most}.{hint}"
         )
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _name(value: str) -> str:
-    return '"' + value.replace('"', '""') + '"'

@@ -9,6 +9,7 @@ import gzip
 import re
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple
 
@@ -135,8 +136,18 @@ def _rewritten(file: str, encoding: str) -> str:
     return str(path)
 
 
+def _plainly_commas(file: str) -> bool:
+    """Whether commas stand between fields and none can stand within: nothing is quoted."""
+    with _opened(file) as lines:
+        head = next(lines, b"")
+        between = b"," in head and not any(sign in head for sign in b";\t|")
+        return between and not any(b'"' in line or b"'" in line for line in islice(lines, SEEN))
+
+
 def _numbers(file: str, dialect: Dialect) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Columns with a decimal comma, if there are any; and points between thousands."""
+    if _plainly_commas(file):
+        return (), {}
     duckdb = need("duckdb", extra="cli")
     given = {"all_varchar": True, "delim": dialect.delimiter}
     options = {k: v for k, v in given.items() if v is not None}

@@ -152,30 +152,14 @@ def fit(
             complain(str(error))
             _refuse(error, options, out)
             return Verdict.NOT_MET, {"met": False, "why": str(error)}, []
+    if not quiet:
+        _tell_patch(g, options)  # at once: the review takes as long again
+    with showing(sys.stderr.isatty() and not quiet):
         patch = with_model_hash(g.patch_, options.model)
         review = _review(g, patch, options, out)
     verdict = None if g.certificate_ is None else g.certificate_.verdict
     write_run(out, options, patch, g.frontier_, review, verdict=verdict, people=g.fitted_.people)
     if not quiet:
-        note(str(g.patch_))
-        note(f"On the selection set: {g.choice_}")
-        if not g.choice_.change_rate:
-            note(
-                f"Nothing changes: the base model meets the target already, where decision 1 is a "
-                f"score above {options.decision.threshold:g}. Is that your threshold?"
-            )
-        if options.decision.weight is not None:
-            note(
-                "Rows weigh differently: the fewest changes, the explorer and the alternatives, "
-                "which count people, are not worked out."
-                + (KEY_NEEDED if options.decision.key is None else "")
-            )
-        if g.choice_.strength != g.preferred_.strength:
-            note(
-                f"(The same scorecard with {g.preferred_.change_rate:.1%} of decisions changed was "
-                "preferred on the selection set, but only this one, with a larger margin, could be "
-                f"certified.{_by_itself(g.fitted_.preferred_certificate)})"
-            )
         note(wish_table(g.fitted_.wishes, g.choice_.outcome).text())
         note(certificate_text(review.summary.certificate))
         tell_findings(review.summary.flags)
@@ -186,6 +170,29 @@ def fit(
         "findings": [f.model_dump() for f in review.summary.flags if f.open],
     }  # fmt: skip
     return verdict, summary, review.summary.flags
+
+
+def _tell_patch(g: "FairPatch", options: "Config") -> None:
+    """The scorecard, and what it does to the people it was chosen on."""
+    note(str(g.patch_))
+    note(f"On the selection set: {g.choice_}")
+    if not g.choice_.change_rate:
+        note(
+            f"Nothing changes: the base model meets the target already, where decision 1 is a "
+            f"score above {options.decision.threshold:g}. Is that your threshold?"
+        )
+    if options.decision.weight is not None:
+        note(
+            "Rows weigh differently: the fewest changes, the explorer and the alternatives, "
+            "which count people, are not worked out."
+            + (KEY_NEEDED if options.decision.key is None else "")
+        )
+    if g.choice_.strength != g.preferred_.strength:
+        note(
+            f"(The same scorecard with {g.preferred_.change_rate:.1%} of decisions changed was "
+            "preferred on the selection set, but only this one, with a larger margin, could be "
+            f"certified.{_by_itself(g.fitted_.preferred_certificate)})"
+        )
 
 
 def _by_itself(alone: "Certificate | None") -> str:

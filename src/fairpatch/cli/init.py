@@ -11,6 +11,8 @@ from fairpatch.cli.profile import SEEN, Profile, profile
 from fairpatch.cli.say import note, refuse, say
 
 NEW = "\n"
+FEW = 0.02
+"""A model that approves fewer, or denies fewer, decides by another threshold."""
 
 
 def run(
@@ -44,6 +46,11 @@ def run(
                 f"{guessed.harm!r} sounds like a harm: if a high score is bad for a person, "
                 "favourable is 0"
             )
+        if _hardly_any(guessed):
+            note(
+                f"{guessed.above:.1%} of the scores are above 0.5, so that is hardly the threshold "
+                "at which decisions are made"
+            )
     say(f"wrote {out}; check it, then: fairpatch audit --config {out}")
 
 
@@ -52,6 +59,7 @@ def _open(profile: Profile, model: str | None, favourable: int | None) -> list[s
         "label": profile.label == "?",
         "positive": profile.positive == "?",
         "favourable": favourable is None,
+        "threshold": _hardly_any(profile),
         "score": profile.score is None and model is None,
         "sensitive": not profile.sensitive,
     }
@@ -79,8 +87,8 @@ decision:
 {_entry("positive", positive, about)}\
   # never guessed: 1 where a high score is good for a person, 0 where it is bad for them{sounds}
   favourable: {'"?"' if favourable is None else favourable}
-  # decision 1 is a probability above this; not guessed: set it to your model's own
-  threshold: 0.5
+  # decision 1 is a probability above this{_at_half(profile)}: set it to your model's own
+  threshold: {'"?"' if _hardly_any(profile) else 0.5}
 {_unit(profile)}\
 {_entry("weight", profile.weight, "what each row weighs")}\
 {_entry("key", profile.key, "tells people apart: those who weigh more are drawn by it")}\
@@ -108,6 +116,15 @@ target:
 seed: 0
 # all columns: {", ".join(map(_yaml, names[:60]))}
 """
+
+
+def _hardly_any(profile: Profile) -> bool:
+    """Whether one half is hardly a threshold: nearly all scores are on one side of it."""
+    return profile.above is not None and not FEW <= profile.above <= 1 - FEW
+
+
+def _at_half(profile: Profile) -> str:
+    return "" if profile.above is None else f"; {profile.above:.1%} of the scores are above 0.5"
 
 
 def _dialect(data: str) -> str:

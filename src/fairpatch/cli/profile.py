@@ -46,6 +46,8 @@ class Profile:
     score: str | None = None
     percent: bool = False
     """Whether the score runs from 0 to 100."""
+    above: float | None = None
+    """The share of the scores that are above one half."""
     sensitive: list[str] = field(default_factory=list)
     bands: dict[str, list[float]] = field(default_factory=dict)
     ages: dict[str, list[float]] = field(default_factory=dict)
@@ -78,6 +80,7 @@ def profile(frame: Any, index: list[str], score: str | None = None) -> Profile:
         _of_label(guess, frame[guess.label])
     if guess.score is not None:
         _copies(guess, frame)
+        guess.above = _above_half(frame[guess.score], percent=guess.percent)
     if guess.weight is not None:
         keys = [n for n, why in guess.ignore.items() if why == KEY and frame[n].dtype.kind in "iu"]
         guess.key = keys[0] if len(keys) == 1 else None
@@ -162,6 +165,13 @@ def _is_score(lower: str, known: Any, kind: str) -> int:
     if kind == "f" and known.max() <= 1:
         return 1
     return PERCENT if 1 < known.max() <= PERCENT else 0
+
+
+def _above_half(scores: Any, *, percent: bool) -> float | None:
+    known = scores.dropna()
+    if known.dtype.kind not in "iuf" or not len(known):
+        return None
+    return float((known > (PERCENT / 2 if percent else 0.5)).mean())
 
 
 def _copies(guess: Profile, frame: Any) -> None:

@@ -14,13 +14,8 @@ from typing import Any
 import numpy as np
 
 from fairpatch._arrays import Bools
-from fairpatch.disclose.suppress import (
-    MOST_CELLS,
-    Program,
-    PublishedCount,
-    Secret,
-    TooManyCellsError,
-)
+from fairpatch.disclose.published import PublishedCount, Secret
+from fairpatch.disclose.suppress import MOST_CELLS, Program, TooManyCellsError
 from fairpatch.floor import MIN_PEOPLE, too_few
 from fairpatch.measure import intervals
 from fairpatch.measure.cells import atoms, cells

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._extras import need
-from fairpatch._fetch import connected
+from fairpatch._fetch import connected, sql_name, sql_text
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.files.atomic import whole_file
 
@@ -69,8 +69,8 @@ def _beside(table: Any, columns: list[str], scores: Path, name: str) -> Any:
     """The table with its scores, row by row; an error where a row is not the one that was read."""
     same = f"{_hash(columns)} IS NOT DISTINCT FROM s.read"
     score = f"CASE WHEN {same} THEN s.score ELSE error('{OTHER_ORDER}') END"
-    both = f"t POSITIONAL JOIN read_parquet({_text(str(scores))}) s"
-    return table.query("t", f"SELECT t.*, {score} AS {_name(name)} FROM {both}")  # noqa: S608
+    both = f"t POSITIONAL JOIN read_parquet({sql_text(str(scores))}) s"
+    return table.query("t", f"SELECT t.*, {score} AS {sql_name(name)} FROM {both}")  # noqa: S608
 
 
 def _hash(columns: list[str]) -> str:
@@ -78,15 +78,7 @@ def _hash(columns: list[str]) -> str:
 
 
 def _names(columns: list[str]) -> str:
-    return ", ".join(f"t.{_name(column)}" for column in columns)
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    return ", ".join(f"t.{sql_name(column)}" for column in columns)
 
 
 def _on_spark(table: Any, f: BaseModel, columns: list[str], name: str) -> Any:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.measure.cells import UNKNOWN, cells
@@ -91,6 +90,8 @@ def fewest_for_gaps(
     A small integer program: promotions and demotions by group and label, the lowest and highest
     rate of each label. (The paper gives all flips to one gap; wrong once that gap is closed.)
     """
+    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 slow to import
+
     counts = counts.known()
     cases = list(product(range(len(counts.groups)), (0, 1)))
     table = counts.along("group", "label", "before")

@@ -188,10 +188,8 @@ class Counts:
             return [c for p in parts for c in cls.from_frame_each(frame, new_decisions=p, **given)]
         # all decisions as the bits of one key: an engine groups by it faster than by each
         bits = [as_expr(g).cast(nw.Int64) * 2**i for i, g in enumerate(new_decisions)]
-        key, readings = (
-            reduce(lambda a, b: a + b, bits),
-            [partial(bit, i) for i in range(len(bits))],
-        )
+        key = reduce(lambda a, b: a + b, bits)
+        readings = [partial(bit, i) for i in range(len(bits))]
         return cls.from_frame_by_key(frame, key=key, readings=readings, **given)
 
     @classmethod

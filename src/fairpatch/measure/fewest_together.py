@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from fairpatch._arrays import Floats, Ints
 from fairpatch.measure.bounds import IMPOSSIBLE, NODES, SOLVED, Bound
@@ -162,6 +161,8 @@ def _solve(
     program: _Program, size: Floats, held: Floats, direction: Direction, *, whole: bool
 ) -> Floats | None:
     """Promotions and demotions of each cell; in parts of people where whole ones take too long."""
+    from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 slow to import
+
     n = 2 * program.cells + program.ends
     matrix = np.zeros((len(program.rows), n))
     for i, row in enumerate(program.rows):

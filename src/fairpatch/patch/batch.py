@@ -17,7 +17,7 @@ import narwhals as nw
 
 from fairpatch import _checks as check
 from fairpatch._extras import need
-from fairpatch._fetch import row_of, rows_of
+from fairpatch._fetch import row_of, rows_of, sql_name
 from fairpatch.measure.direction import may_demote
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
 from fairpatch.patch.expressions import confidence_expr, probability
@@ -91,8 +91,7 @@ def _check_key(frame: Any, key: str) -> None:
     if sums["keys"] < sums["people"]:
         raise ValueError(
             f"{key!r} does not tell people apart: {sums['people']:,} people have "
-            f"{sums['keys']:,} different "
-            "values. Name the column that does"
+            f"{sums['keys']:,} different values. Name the column that does"
         )
 
 
@@ -183,8 +182,7 @@ def _hashed(table: Any, key: str) -> Any:
     """The SHA-256 of the key as text, as hexadecimal digits, in the engine's own words."""
     kind = type(table).__module__.partition(".")[0]
     if kind in ("duckdb", "_duckdb"):
-        quoted = '"' + key.replace('"', '""') + '"'
-        return table.project(f"*, sha256(CAST({quoted} AS VARCHAR)) AS {_HASH}")
+        return table.project(f"*, sha256(CAST({sql_name(key)} AS VARCHAR)) AS {_HASH}")
     if kind == "pyspark":
         functions = need("pyspark.sql.functions", extra="spark")
         quoted = "`" + key.replace("`", "``") + "`"

@@ -1,6 +1,6 @@
 """A patch as a person would want to read it: a card of points, or the paper's formula."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from textwrap import wrap
@@ -15,6 +15,7 @@ from fairpatch.patch.parts import CardScale, Column, Concept, Range, ScoreBand
 WIDTH = 36
 """Of an attribute's words, before they go on below: with their indent no table cuts them."""
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+NEVER = "never changed"
 BETWEEN = "; "
 """Between the lines that are a reason."""
 
@@ -126,19 +127,53 @@ def _from(r: Range) -> float:
 
 
 def band_rows(patch: Readable) -> list[tuple[str, str]]:
-    """Bands of the score and what they are worth, those nearest to the threshold first."""
+    """Bands of the score and what they are worth, those nearest to the threshold first.
+
+    Bands beyond what the card's points can overcome are one.
+    """
     if patch.card is None:
         return []
     t, favourable = patch.decision.threshold, bool(patch.decision.favourable)
-    rows = []
-    for band in patch.card.confidence:
-        denied = (_middle(band) < t) == favourable
+    bands = sorted(patch.card.confidence, key=lambda band: abs(_middle(band) - t))
+    rows: list[tuple[str, str]] = []
+    for denied in (True, False):
         if not (may_promote if denied else may_demote)(patch.direction):
             continue
-        points = "never changed" if band.points is None else shown(float(band.points))
-        points = points.replace("+", "-") if denied else points
-        rows.append((abs(_middle(band) - t), denied, where(band), points))
-    return [(words, points) for _, _, words, points in sorted(rows, key=lambda r: (not r[1], r[0]))]
+        side = [b for b in bands if ((_middle(b) < t) == favourable) == denied]
+        reached = [i for i, b in enumerate(side) if _within_reach(patch, b, denied=denied)]
+        end = reached[-1] + 1 if reached else 0
+        sign = -1.0 if denied else 1.0
+        rows += [
+            (where(b), NEVER if b.points is None else shown(sign * b.points)) for b in side[:end]
+        ]
+        if end < len(side):
+            first, last = side[end], side[-1]
+            low, high = (last, first) if _middle(last) < t else (first, last)
+            rows.append((where(ScoreBand(at_least=low.at_least, below=high.below)), NEVER))
+    return rows
+
+
+def _within_reach(patch: Readable, band: ScoreBand, *, denied: bool) -> bool:
+    """Whether anybody can have the points that such a score asks for."""
+    if patch.card is None or band.points is None:
+        return False
+    most = sum(
+        max(0.0, *(worth if denied else -worth for worth in listed))
+        for concept in patch.concepts
+        for listed in _each_column(concept)
+    )
+    needed = patch.card.approve_at if denied else -patch.card.deny_at
+    return most - band.points >= needed or not patch.strength
+
+
+def _each_column(concept: Concept) -> Iterator[list[float]]:
+    """The points that each column may give."""
+    for number in concept.numbers:
+        yield [number.missing]
+    for part in concept.ranges:
+        yield [part.missing, *(r.weight for r in part.ranges)]
+    for category in concept.categories:
+        yield [category.missing, category.other, *(e.weight for e in category.categories)]
 
 
 def _middle(band: ScoreBand) -> float:

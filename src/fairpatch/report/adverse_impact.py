@@ -20,7 +20,7 @@ import numpy as np
 
 from fairpatch._hints import did_you_mean
 from fairpatch._table import Table
-from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.disclose.published import PublishedCount
 from fairpatch.measure.estimate import Estimate
 
 FOUR_FIFTHS = 0.8

@@ -14,7 +14,7 @@ from fairpatch._table import Table
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.decision import PLAIN, Decision
 from fairpatch.disclose.protected import Protected, protect
-from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.disclose.published import PublishedCount
 from fairpatch.floor import COARSE, MIN_PEOPLE, UNPROTECTED
 from fairpatch.identity.agreement import check_agreement
 from fairpatch.measure import quality

@@ -8,7 +8,7 @@ from fairpatch._arrays import Floats, Ints
 from fairpatch.choose.dial import Dial, trace
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.disclose.published import PublishedCount
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups

@@ -7,7 +7,7 @@ from pydantic import ConfigDict
 
 from fairpatch._arrays import Floats
 from fairpatch.decision import Decision
-from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.disclose.published import PublishedCount
 from fairpatch.disclose.tens import ends_of
 from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.estimate import Estimate
