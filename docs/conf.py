@@ -62,7 +62,10 @@ myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 nitpicky = False
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 88
+autosummary_generate = False  # a table on one page, not a page for each name
 autodoc_member_order = "bysource"
 
 # Examples on real data are left out where there is none, and the page says so.

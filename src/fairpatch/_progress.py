@@ -22,7 +22,8 @@ class Display:
     """How far a fit is, on stderr."""
 
     def __init__(self) -> None:
-        self.at, self.stage = 0.0, ""
+        self.at = 0.0
+        self.stage: Stage | None = None
         self.bar: Any = None
         if find_spec("tqdm") is not None:
             tqdm = need("tqdm.auto", extra="progress").tqdm
@@ -30,8 +31,10 @@ class Display:
             self.bar = tqdm(total=100, bar_format=form, file=sys.stderr, leave=False)
 
     def __call__(self, stage: Stage, share: float) -> None:
-        """Show a stage and the share of it that is done; never backwards."""
+        """Show a stage and the share of it that is done; never backwards: a review learns, too."""
         names = list(WEIGHTS)
+        if self.stage and names.index(stage) < names.index(self.stage):
+            return
         before = sum(WEIGHTS[name] for name in names[: names.index(stage)])
         at = max(self.at, before + WEIGHTS[stage] * share)
         if self.bar is not None:

@@ -53,7 +53,10 @@ def test_a_run_says_who_signs_what_and_remembers_reviews(place, monkeypatch):
     assert (own["model"], own["owner"], own["run"]) == ("Limits 2026", "Risk", "run")
     assert own["command"] == "fairpatch reproduce run"
     assert own["date"]
-    assert [r["role"] for r in own["rows"]] == ["learned from", "certified on and reviewed"]
+    assert [r["role"] for r in own["rows"]] == [
+        "learned from and chosen on",
+        "certified on and reviewed",
+    ]
     assert data["stability"]["refits"] == 5  # from the command line, too
     assert {r["group"] for r in data["groups"]["s"]["rows"]} == {"women", "men"}
     assert [g["name"] for g in data["explorer"]["features"][0]["groups"]] == ["women", "men"]

@@ -142,6 +142,29 @@ def test_the_newly_approved_are_noted_where_they_turn_out_worse_than_those_befor
     assert "outcome of the newly approved" not in flags(reviewed(card("x", 0.0), X, alike, s))
 
 
+def test_a_group_that_overtakes_among_people_alike():
+    X, y, s = people()
+    X["score"] = np.where(s == "a", X["score"] * 0.9, X["score"])
+    X["x"] = np.where(s == "a", -1.0, 1.0)  # everybody of a is promoted
+    found = flags(reviewed(card("x", 0.0), X, y, s))["order of the groups among people alike"]
+    assert found.level == "note"
+    assert "a were less often approved than b, and are more often now: 100" in found.text
+    X["x"] = 1.0
+    name = "order of the groups among people alike"
+    assert name not in flags(reviewed(card("x", 0.0), X, y, s))
+
+
+def test_few_refits_tell_little():
+    X, y, s = people()
+    effect = reviewed(card("x", -2.0), X, y, s).summary.effect
+    again = StabilitySection(refits=2, of_changed=0.9, firm=0.9, better=0, chance=0.6, reached=[])
+    levels = [
+        next(_stability(again.model_copy(update=told), effect)).level
+        for told in ({}, {"refits": 5}, {"of_changed": 0.2})
+    ]
+    assert levels == ["note", "fine", "look"]
+
+
 def test_refits_that_miss_the_target():
     figure = {"value": None, "low": None, "high": None, "reason": None, "groups": "",
               "between": None}  # fmt: skip

@@ -32,6 +32,8 @@ PROTECTED = (
 METRIC = {metric.name: metric for metric in METRICS}
 AGREE = 0.8
 """Of the changes, the share that refits must make too."""
+ENOUGH = 5
+"""Refits from which on that means something."""
 GRAVE = 5.0
 """Times the accuracy that a group may lose: who loses so much is decided by another model."""
 MANY_REVERSED = 0.1
@@ -82,6 +84,7 @@ def flags_of(
         *_binding(effect, groups),
         *(_accuracy(groups, accuracy_drop, words) if effect.change.changed != 0 else ()),
         *_turned(effect),
+        *_errors_turned(groups, words),
         *_scores(inversions),
         *_model(comparison, certificate),
     ]
@@ -171,12 +174,15 @@ def _stability(stability: StabilitySection | None, effect: Effect) -> Iterator[F
         )
         return
     same = stability.of_changed
-    yield Flag(
+    few = stability.refits < ENOUGH
+    agree = Flag(
         name="stability",
-        level="fine" if same >= AGREE else "look",
+        level="note" if few else "fine",
         text=f"Across {stability.refits} bootstrap refits, {same:.0%} of the changes recur",
-        todo="" if same >= AGREE else "Who changes is unstable: use fewer lines, or more rows.",
+        todo=f"Too few refits to tell: ask for {ENOUGH} or more." if few else "",
     )
+    unstable = "Who changes is unstable: use fewer lines, or more rows."
+    yield agree if same >= AGREE else agree.model_copy(update={"level": "look", "todo": unstable})
     asked = next((r for r in effect.requirements if r.limit is not None), None)
     if asked is None or asked.limit is None:
         return
@@ -339,6 +345,26 @@ def _turned(effect: Effect) -> Iterator[Flag]:
                 text=f"{r.name} by {r.feature}: {after[0]} was ahead and is now behind {after[1]}",
                 todo="The patch overshoots equality: a weaker one may be enough.",
             )
+
+
+def _errors_turned(groups: Sequence[GroupsSection], words: Words) -> Iterator[Flag]:
+    """Whether, among people of the same outcome, a group that was behind is now clearly ahead."""
+    for section in groups:
+        for name, among in (("good_approved", "with"), ("bad_approved", "without")):
+            told = [(row.group, getattr(row, name)) for row in section.rows if not row.unknown]
+            rates = [(g, pair) for g, pair in told if pair and pair.before.value is not None]
+            if len(rates) < 2 or any(pair.after.low is None for _, pair in rates):
+                continue
+            behind, ahead = (end(rates, key=lambda r: r[1].before.value) for end in (min, max))
+            if behind[1].after.low > ahead[1].after.high:
+                yield Flag(
+                    name="order of the groups among people alike",
+                    level="note",
+                    text=f"Of those {among} {words.good_outcome}, {behind[0]} were less often "
+                    f"{words.approved} than {ahead[0]}, and are more often now: "
+                    f"{percent(behind[1].after)} against {percent(ahead[1].after)}",
+                    todo="A target of equal rates can do this; see the errors by group.",
+                )
 
 
 def _scores(inversions: float) -> Iterator[Flag]:

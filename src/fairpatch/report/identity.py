@@ -14,7 +14,10 @@ from fairpatch.patch.parts import Part
 from fairpatch.report.figures import Count, Shown
 from fairpatch.report.flags import OPEN, Flag
 
-Role = Literal["learned from", "certified on", "reviewed", "certified on and reviewed"]
+Role = Literal[
+    "learned from", "chosen on", "learned from and chosen on",
+    "certified on", "reviewed", "certified on and reviewed",
+]  # fmt: skip
 
 
 RECORD = {
@@ -125,11 +128,19 @@ class Identity(Shown):
 
 
 def identity_section(
-    patch: Patch, about: About, people: Count, certified: Count | None, same: bool
+    patch: Patch,
+    about: About,
+    people: Count,
+    certified: Count | None,
+    same: bool,
+    chosen: int | None = None,
 ) -> Identity:
     """What the user said, and what the patch says itself."""
     learned = patch.provenance.training_rows
-    rows = [] if learned is None else [RowSet(role="learned from", people=learned)]
+    both: Role = "learned from and chosen on" if learned == chosen else "learned from"
+    rows = [] if learned is None else [RowSet(role=both, people=learned)]
+    if chosen is not None and chosen != learned:
+        rows.append(RowSet(role="chosen on", people=chosen))
     if certified is not None and not same:
         rows.append(RowSet(role="certified on", people=certified))
     rows.append(RowSet(role="certified on and reviewed" if same else "reviewed", people=people))

@@ -96,6 +96,7 @@ def summarize(
     tell("reviewing", 0.9)
     people = count(table.people())
     certified_on = None if certificate is None else certificate.results[0].people
+    chosen_on = len(fitted.frontier.f_logit) if fitted and fitted.frontier else None
     same = of_fit is not None and of_fit.counts == table.counts
     return Summary(
         protected=not subject.show_small,
@@ -103,7 +104,7 @@ def summarize(
             effect, certificate, groups, swap, words, flags, refers=patch.action == "refer"
         ),
         flags=flags,
-        identity=identity_section(patch, about, people, certified_on, same),
+        identity=identity_section(patch, about, people, certified_on, same, chosen_on),
         people=people,
         features=list(features),
         decision=words,
