@@ -15,6 +15,7 @@ from benchmarks import (
     cost,
     curve,
     delivery,
+    load,
     margin,
     monitor,
     online,
@@ -44,6 +45,7 @@ EXPERIMENTS = {
     "cost": cost,
     "curve": curve,
     "delivery": delivery,
+    "load": load,
     "margin": margin,
     "monitor": monitor,
     "online": online,
@@ -102,8 +104,9 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["margin"].add_argument("--fits", type=int)
     verbs["monitor"].add_argument("--streams", type=int)
     verbs["online"].add_argument("--calls", type=int)
-    for name in ("--splits", "--steps"):
-        verbs["printed"].add_argument(name, type=int)
+    for verb, name in (("printed", "--splits"), ("printed", "--steps"), ("load", "--rate"),
+                       ("load", "--seconds")):  # fmt: skip
+        verbs[verb].add_argument(name, type=int)
     verbs["printed"].add_argument("--problems", nargs="+", choices=list(printed.PROBLEMS))
     verbs["printed"].add_argument("--variants", nargs="+", choices=list(printed.every_variant()))
     verbs["places"].add_argument("--splits", type=int)

@@ -36,13 +36,14 @@ CLIENTS = 4
 
 def run(calls: int = CALLS) -> dict[str, Any]:
     """Seconds of each call, as quantiles."""
-    X, f, g = _fitted()
+    X, f, g = fitted()
     with threadpool_limits(1):
         found = {rows: _compared(_jobs(X.iloc[:rows], f, g, X), calls) for rows in (1, 100)}
         return {"quantiles": found, "served": _served(X, f, g, calls)}
 
 
-def _fitted() -> tuple[Any, Any, Any]:
+def fitted() -> tuple[Any, Any, Any]:
+    """People, a pipeline, and a patch of it."""
     people = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
     table = people.sample(20_000, seed=0).to_pandas()
     X = table.drop(columns=["id", "group", "y", "score"])

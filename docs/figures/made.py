@@ -33,6 +33,7 @@ BLOCK = re.compile(
 )
 LEARNING = ("card", "choose", "data", "measure", "patch")
 BEHIND = {
+    "load": ["src/fairpatch/patch/*.py", "src/fairpatch/engines/onnx*.py", "docs/howto/serve_app.py"],
     "online": ["src/fairpatch/patch/*.py", "src/fairpatch/engines/onnx*.py"],
     "scale": ["src/fairpatch/engines/s*.py", "src/fairpatch/data/engine_splits.py",
               "src/fairpatch/measure/count*.py", "src/fairpatch/patch/*.py"],

@@ -51,7 +51,11 @@ def port():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = free.getsockname()[1]
-    app = service(patch, model, list(X))
+
+    def score(person):
+        return float(model.predict_proba(pd.DataFrame([person], columns=list(X)))[0, 1])
+
+    app = service(patch, score, list(X))
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=number, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
