@@ -33,7 +33,8 @@ BLOCK = re.compile(
 )
 LEARNING = ("card", "choose", "data", "measure", "patch")
 BEHIND = {
-    "load": ["src/fairpatch/patch/*.py", "src/fairpatch/engines/onnx*.py", "docs/howto/serve_app.py"],
+    "load": ["src/fairpatch/patch/*.py", "src/fairpatch/engines/onnx*.py",
+             "docs/howto/serve_app.py"],
     "online": ["src/fairpatch/patch/*.py", "src/fairpatch/engines/onnx*.py"],
     "scale": ["src/fairpatch/engines/s*.py", "src/fairpatch/data/engine_splits.py",
               "src/fairpatch/measure/count*.py", "src/fairpatch/patch/*.py"],
@@ -56,6 +57,11 @@ class Block:
     def name(self) -> str:
         """The experiment."""
         return shlex.split(self.command)[3]
+
+    @property
+    def head(self) -> str:
+        """The fence and the command."""
+        return "".join(self.whole.splitlines(keepends=True)[:2])
 
     @property
     def digest(self) -> str:
@@ -102,8 +108,7 @@ def write_notes() -> None:
     for block in blocks():
         if block.command in known:
             fence = f"{block.text}```\n"
-            head = block.whole.split(block.text)[0]
-            told = f"{head}{fence}\n{note(block, known[block.command])}\n"
+            told = f"{block.head}{fence}\n{note(block, known[block.command])}\n"
             text = block.page.read_text(encoding="utf-8").replace(block.whole, told)
             block.page.write_text(text, encoding="utf-8")
 
@@ -114,7 +119,7 @@ def run(block: Block) -> None:
     words = [sys.executable, *shlex.split(block.command)[1:]]
     done = subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     text = block.page.read_text(encoding="utf-8")
-    told = block.whole.replace(block.text, done.stdout.rstrip() + "\n", 1)
+    told = f"{block.head}{done.stdout.rstrip()}\n```\n"
     block.page.write_text(text.replace(block.whole, told), encoding="utf-8")
     digest = hashlib.sha256((done.stdout.rstrip() + "\n").encode()).hexdigest()[:16]
     kept = {**made(), block.command: {**about, "text": digest}}
