@@ -232,7 +232,7 @@ class MariaDB(Warehouse):
         self._each("alter table people add primary key (rid)")  # it joins nothing without one
 
     def run(self, text):
-        first, _, rest = text.partition(";\n") if text.startswith("DROP") else ("", "", text)
+        first, _, rest = text.partition(";\n") if "\nDROP" in f"\n{text}" else ("", "", text)
         self._each(*([first] if first else []), rest.rstrip(";\n"))
 
     def ask(self, query):

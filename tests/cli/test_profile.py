@@ -79,9 +79,10 @@ def test_true_and_false_however_they_are_written():
         true_or_false(pd.Series(["true", "perhaps"], name="t"))
 
 
-def test_an_age_in_words_is_kept_from_the_patch():
-    people = pd.DataFrame({"age": ["18 to 29", "30 to 44"] * 50, "y": [0, 1] * 50})
-    assert "an age" in profile(people, []).exclude["age"]
+@pytest.mark.parametrize("ages", [["18 to 29", "30 to 44"], [23, 61], [23.5, 61.0]])
+def test_an_age_is_kept_from_the_patch(ages):
+    people = pd.DataFrame({"Age": ages * 50, "y": [0, 1] * 50})
+    assert "an age" in profile(people, []).exclude["Age"]
 
 
 def test_numbers_with_a_word_for_gaps_are_named_as_such():

@@ -101,7 +101,7 @@ def test_dbt_gets_references_and_nothing_of_the_data_is_a_template():
     assert "FROM {{ ref('people') }}" in files["models/decided.sql"]
     assert "{{ ref('decided_audit') }}" in files["tests/decided_target.sql"]
     hostile = pack(patch_on("{{ 1/0 }}", "c"), "p", "dbt", place, PROMISED)["models/decided.sql"]
-    assert hostile.startswith("{% raw %}")
+    assert hostile.partition("\n")[2].startswith("{% raw %}")
     jinja2 = pytest.importorskip("jinja2")
     text = jinja2.Template(hostile).render(ref=lambda name: name)
     assert "{{ 1/0 }}" in text
@@ -169,3 +169,20 @@ def test_the_page_names_the_hash_of_the_file_and_what_true_means(tmp_path):
     file = save(patch, tmp_path / "patch.json")
     assert hashlib.sha256(file.read_bytes()).hexdigest() in page
     assert "is true for *approved*, false for *denied*" in page
+
+
+@pytest.mark.parametrize("kind", ["view", "function", "dbt"])
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "bigquery"])
+def test_every_statement_says_where_it_comes_from(kind, dialect, tmp_path):
+    if (kind, dialect) == ("function", "sqlite"):
+        return  # it has none
+    patch = patch_on("n", "c")
+    files = pack(patch, "p", kind, Destination("people", "decided", "id", (), dialect), PROMISED)
+    file = save(patch, tmp_path / "patch.json")
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    for name, text in files.items():
+        if name.endswith(".sql"):
+            first = text.splitlines()[0]
+            assert first.startswith("-- Written by fairpatch ")
+            assert digest in first
+            assert ";" not in first

@@ -104,7 +104,7 @@ def _role(guess: Profile, name: str, values: Any) -> None:
         guess.trained = name
     elif _is_sensitive(lower) and (distinct <= 100 or kind in "iuf"):
         guess.sensitive.append(name)
-    elif lower in AGES and kind not in "iuf":
+    elif lower in AGES:
         guess.exclude[name] = "an age, protected in many places; or else name it as sensitive"
     elif kind == "M" or are_dates(known.head(50)):
         guess.exclude[name] = "a date"

@@ -12,7 +12,7 @@ from typing import Literal
 from fairpatch.choose.target import Target
 from fairpatch.decision import Decision
 from fairpatch.engines.dbt import model, ref, schema, stand_in
-from fairpatch.engines.pack_words import readme
+from fairpatch.engines.pack_words import heading, readme
 from fairpatch.engines.sql import Dialect, check_sql, sql
 from fairpatch.engines.statements import function, quoted, view
 from fairpatch.engines.target_sql import askable, target_sql
@@ -84,6 +84,8 @@ def pack(
     else:
         names = _Names(*(stand_in() for _ in range(3)))
         files = _as_models(*_written(patch, score, place, names, audited), names, place)
+    head = heading(patch)
+    files = {name: head + text if name.endswith(".sql") else text for name, text in files.items()}
     return {**files, "README.md": readme(patch, score, kind, place.dialect, [*files], place.name)}
 
 

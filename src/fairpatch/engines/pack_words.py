@@ -1,6 +1,7 @@
 """The page that goes with a folder to deploy: what is in it, how to run it, how to take it back."""
 
 import hashlib
+from importlib.metadata import version
 
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
@@ -40,10 +41,21 @@ NOTES = {
 }
 
 
+def digest_of(patch: Patch) -> str:
+    """The SHA-256 of the patch's file."""
+    return hashlib.sha256(f"{text_of(patch)}\n".encode()).hexdigest()
+
+
+def heading(patch: Patch) -> str:
+    """A comment for whoever meets a statement without its folder; no semicolon is in it."""
+    made = f"-- Written by fairpatch {version('fairpatch')} from the patch {digest_of(patch)[:16]}."
+    return f"{made} Do not edit it, write it anew.\n"
+
+
 def readme(patch: Patch, score: str, kind: str, dialect: str, files: list[str], name: str) -> str:
     """The page."""
     score, name = _code(score), _code(name)
-    digest = hashlib.sha256(f"{text_of(patch)}\n".encode()).hexdigest()  # as of its file
+    digest = digest_of(patch)
     good, bad = patch.decision.sides
     true, false = (good, bad) if patch.decision.favourable else (bad, good)
     rows = "\n".join(f"| `{file}` | {_about(file, name)} |" for file in sorted(files))
