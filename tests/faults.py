@@ -680,6 +680,11 @@ FAULTS = [
           '    if sums["keys"] < sums["people"]:',
           '    if False:',
           'tests/card/test_second_look.py::test_a_day_has_so_much_capacity'),
+    Fault("made decisions are worked out again", "data/engine_counts.py",
+          "    if made is not None:\n        return",
+          "    if made is not None and label_of:\n        return",
+          "tests/life/test_monitor.py::"
+          "test_decisions_that_were_made_are_counted_in_an_engine_too"),
     Fault('hands: an age is a feature', 'cli/profile.py',
           '    elif lower in AGES:',
           '    elif False:',

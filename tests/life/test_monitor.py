@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import TARGET, month
+from fairpatch import BaseModel, PatchedModel
 from fairpatch.life import History, monitor, watch
 from fairpatch.life.history_page import history_page
 from fairpatch.life.period import Period, period_name
@@ -165,6 +166,19 @@ def test_decisions_that_were_made_are_counted_and_tried(patched, tmp_path):
     (finding,) = [f for f in found.latest.findings if f.figure == "decision"]
     assert 40 / len(few) <= finding.value <= 50 / len(few) + 1e-9  # of counts, so at least
     assert f"at least {finding.value:.1%} of the decisions" in finding.text
+
+
+@pytest.mark.parametrize("negative", [None, 0])
+def test_decisions_that_were_made_are_counted_in_an_engine_too(patched, negative):
+    """Whether or not the patch knows the other label, as one that was written by hand does not."""
+    decision = patched.patch.decision.replace(negative=negative)
+    by_hand = patched.patch.model_copy(update={"decision": decision})
+    model = PatchedModel(BaseModel("score"), by_hand)
+    rows = month(17).assign(made=lambda people: people["score"] > 0.5)
+    there = duckdb.connect().from_df(rows)
+    for table in (rows, there):
+        counts = model.count(table, "y", sensitive_features=["group"], decided="made")
+        assert counts.along("before", "after")[[0, 1], [1, 0]].sum() == 0  # nobody is changed
 
 
 def test_a_label_that_nobody_knows_is_refused_in_an_engine(patched, tmp_path):

@@ -48,13 +48,13 @@ def count_table(
     ``decided`` names a column of decisions that were made already: then no patch is worked out.
     ``strata`` are columns that say who is compared with whom.
     """
-    label, label_of, decision = y, None, base.decision
+    label: str | nw.Expr | None = y
+    label_of, decision = None, base.decision
     check.spark_names(nw.from_native(table), (y, decided, *strata))
     table = sensitive_table(table, decision, sensitive_features)
     if y is not None and decision.negative is None:
-        expression = label_expr(table, y, decision)[1]
-        return count_patches(table, patches, base, expression, sensitive_features, strata=strata)
-    if y is not None:
+        label = label_expr(table, y, decision)[1]
+    elif y is not None:
         label_of = partial(known_label, decision=decision)
     made = None if decided is None else nw.col(decided).cast(nw.Boolean)
     if made is not None and not decision.favourable:
