@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairpatch._fetch import connected
+from fairpatch._fetch import connected, sql_name, sql_text
 
 MOST_FILES = 20
 """Files that rows are taken from, at most."""
@@ -20,18 +20,16 @@ def sample_files(files: Sequence[str | Path], columns: list[str], most: int) -> 
         return None
     each = -(-most // len(sizes))
     stretches = [
-        _stretch(connection, name, columns, i * 7919 * each % max(1, size - each), each)
+        _stretch(name, columns, i * 7919 * each % max(1, size - each), each)
         for i, (name, size) in enumerate(sizes.items())
     ]
-    whole = stretches[0]
-    for stretch in stretches[1:]:
-        whole = whole.union(stretch)
-    whole.to_table("sample")  # read once, and looked at several times
+    # read once, and looked at several times
+    connection.execute(f"CREATE TABLE sample AS {' UNION ALL '.join(stretches)}")
     return connection.table("sample")
 
 
-def _stretch(connection: Any, name: str, columns: list[str], begin: int, rows: int) -> Any:
+def _stretch(name: str, columns: list[str], begin: int, rows: int) -> str:
     """Rows that follow each other: the file's other row groups are not read."""
-    table = connection.read_parquet(name, file_row_number=True)
-    some = table.filter(f"file_row_number BETWEEN {begin} AND {begin + rows - 1}")
-    return some.select(*columns)
+    file = f"read_parquet({sql_text(name)}, file_row_number = true)"
+    here = f"file_row_number BETWEEN {begin} AND {begin + rows - 1}"
+    return f"SELECT {', '.join(map(sql_name, columns))} FROM {file} WHERE {here}"  # noqa: S608
