@@ -281,10 +281,16 @@ FAULTS = [
           "secrets.append(Secret(marked, 1 if mask.all() else 0, MIN_PEOPLE - 1))",
           "secrets.append(Secret(marked, 0, 0))",
           "tests/attack/test_disclosure.py::test_no_audit_tells_a_hidden_count"),
+    Fault("review: these people alone would not show it", "report/summarize.py",
+          "own_rows=of_fit is None or of_fit.counts == table.counts", "own_rows=True",
+          "tests/report/test_flags.py::test_a_fit_reviewed_on_other_people_says_so"),
+    Fault("review: points that are never enough are not told", "patch/reach.py",
+          "own + others >= _needed(patch.card, denied=denied)", "True",
+          "tests/report/test_flags.py::test_points_that_are_never_enough_are_noted"),
     Fault("review: two refits are enough", "report/flags.py",
           "few = stability.refits < ENOUGH", "few = False",
           "tests/report/test_flags.py::test_few_refits_tell_little"),
-    Fault("review: whoever overtakes is not told", "report/flags.py",
+    Fault("review: whoever overtakes is not told", "report/group_flags.py",
           "if behind[1].after.low > ahead[1].after.high:", "if False:",
           "tests/report/test_flags.py::test_a_group_that_overtakes_among_people_alike"),
     Fault("a dial that tells every step", "report/dial_section.py",
@@ -503,7 +509,7 @@ FAULTS = [
           "tests/report/test_flags.py::"
           "test_words_of_protected_columns_are_known_by_how_they_begin"),
     Fault("flags: the order of the groups is not looked at", "report/flags.py",
-          "        *_turned(effect),\n", "",
+          "        *turned(effect),\n", "",
           "tests/report/test_flags.py::"
           "test_a_group_that_was_behind_and_is_now_ahead_is_flagged"),
     Fault("headline: the wrong end of the interval", "report/headline.py",
@@ -579,8 +585,9 @@ FAULTS = [
           "unknown = [] if any(options.get(k) is not None for k in unsaid) else unsaid",
           "tests/cli/test_awkward_tables.py::"
           "test_a_threshold_that_hardly_anybody_is_above_is_asked_for"),
-    Fault("a band that nobody reaches is printed", "patch/words.py",
-          "return most - band.points >= needed or not patch.strength", "return True",
+    Fault("a band that nobody reaches is printed", "patch/reach.py",
+          "return most - band.points >= _needed(patch.card, denied=denied) or not patch.strength",
+          "return True",
           "tests/patch/test_card.py::"
           "test_bands_are_called_never_changed_where_nobody_can_be"),
     Fault('rails 1: a fit without a direction', 'cli/config.py',

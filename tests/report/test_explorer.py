@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from fairpatch import Decision, FairPatch, Target
+from fairpatch.datasets import load_loans
 from fairpatch.measure.metric import P_RULE
 
 
@@ -111,6 +112,17 @@ def test_every_point_has_the_lines_of_its_own_scorecard(explored):
         patch = g.frontier_.candidates.patch(point.candidate, point.strength)
         lines = {f"{x.name} ({x.points:+g})" for x in patch.lines if x.name != point.struck}
         assert {*explorer.cards[point.card]} == lines
+
+
+def test_the_lines_to_strike_are_those_of_the_card(explored):
+    """Also where a column of the chosen card counts from another value than at strength 1."""
+    g, explorer, _ = explored
+    assert set(explorer.lines) <= {line.name for line in g.patch_.lines}
+    loans = load_loans()[:6_000]
+    bank = FairPatch("score", Target(p_rule=0.8), decision=Decision(threshold=0.8))
+    bank.fit(loans.drop(columns=["id", "age"]), "repaid", sensitive_features=["sex"])
+    struck = {each.line for each in bank.fitted_.struck}
+    assert struck == {line.name for line in bank.patch_.lines}
 
 
 def test_no_point_is_narrower_than_ten_people(explored):

@@ -209,11 +209,11 @@ def scale_of(
     return {"approve_at": gain, "deny_at": -loss}
 
 
-def constant_of(patch: Patch) -> int:
-    """The constant of a scorecard at strength 1, where a hundred points are needed from it."""
+def constant_of(patch: Patch, strength: float) -> int:
+    """The constant of a scorecard at a strength: the points needed are counted from it."""
     if patch.card is None:
         return 0
-    needed = needed_at(1.0)
+    needed = needed_at(strength)
     if patch.direction == "demote_only":
         return -needed - patch.card.deny_at
     return needed - patch.card.approve_at

@@ -27,13 +27,15 @@ def struck_lines(
     candidates: Pool, choice: Choice, rows: Rows, comparisons: Comparisons | None = None
 ) -> tuple[Struck, ...]:
     """Each line of the chosen card struck, on the people whom it was chosen on."""
-    patch = candidates.patch(choice.model)
-    if patch.card is None or not choice.strength:
+    if not choice.strength:
+        return ()
+    patch = candidates.patch(choice.model, choice.strength)  # a column may count from another value
+    if patch.card is None:
         return ()
     struck, layers = [], layers_of(rows, comparisons)
     for line in patch.lines:
         left = edit(patch, strike=[line.name])
-        points = left.points(rows.X) + constant_of(patch)
+        points = left.points(rows.X) + constant_of(patch, choice.strength)
         sure, swaps = left.confidence(rows.f, rows.X), swaps_of(candidates, choice.model)
         ratio = hundred_ratio(points, sure, rows.f, swaps)
         (dials,) = dials_of([ratio], [patch.direction], rows, candidates, layers)

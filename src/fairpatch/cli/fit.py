@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.front import FairPatch
     from fairpatch.patch import Patch
-    from fairpatch.report.flags import Flag
+    from fairpatch.report.flag import Flag
     from fairpatch.report.identity import About
     from fairpatch.report.review import Review
     from fairpatch.verdict import Verdict

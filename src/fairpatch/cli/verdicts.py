@@ -10,7 +10,7 @@ from fairpatch.cli.say import command, note, refuse
 
 if TYPE_CHECKING:
     from fairpatch.life.checks import Check
-    from fairpatch.report.flags import Flag
+    from fairpatch.report.flag import Flag
     from fairpatch.verdict import Verdict
 
 FOUND = 7
@@ -40,7 +40,7 @@ def tell_findings(flags: "Sequence[Flag]") -> None:
     grave = [flag for flag in flags if flag.open]
     stops = sum(flag.level == "stop" for flag in grave)
     if not grave:
-        note("The review found nothing that speaks against signing.")
+        note("No check of the review raised a finding to decide on.")
         return
     several = "s" if len(grave) > 1 else ""
     grades = f", {stops} of them speaking against signing" if stops else ""
@@ -51,7 +51,7 @@ def tell_findings(flags: "Sequence[Flag]") -> None:
 
 def check_fail_on(level: str | None) -> None:
     """Refuse a level that no finding has."""
-    from fairpatch.report.flags import OPEN
+    from fairpatch.report.flag import OPEN
 
     if level is not None and level not in OPEN:
         refuse(f"--fail-on must be {' or '.join(OPEN)}; got {level!r}")
@@ -59,7 +59,7 @@ def check_fail_on(level: str | None) -> None:
 
 def leave_if_found(flags: "Sequence[Flag]", level: str | None) -> None:
     """Exit with a code of its own where a finding is as grave as asked, or graver."""
-    from fairpatch.report.flags import OPEN
+    from fairpatch.report.flag import OPEN
 
     wanted = () if level is None else OPEN[: [str(o) for o in OPEN].index(level) + 1]
     if any(flag.level in wanted for flag in flags):

@@ -1,6 +1,6 @@
 """A patch as a person would want to read it: a card of points, or the paper's formula."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from textwrap import wrap
@@ -11,6 +11,7 @@ from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote
 from fairpatch.patch.lines import Line, is_any_of, where, words_by_weight
 from fairpatch.patch.parts import CardScale, Column, Concept, Range, ScoreBand
+from fairpatch.patch.reach import within_reach
 
 WIDTH = 36
 """Of an attribute's words, before they go on below: with their indent no table cuts them."""
@@ -140,7 +141,7 @@ def band_rows(patch: Readable) -> list[tuple[str, str]]:
         if not (may_promote if denied else may_demote)(patch.direction):
             continue
         side = [b for b in bands if ((_middle(b) < t) == favourable) == denied]
-        reached = [i for i, b in enumerate(side) if _within_reach(patch, b, denied=denied)]
+        reached = [i for i, b in enumerate(side) if within_reach(patch, b, denied=denied)]
         end = reached[-1] + 1 if reached else 0
         sign = -1.0 if denied else 1.0
         rows += [
@@ -151,29 +152,6 @@ def band_rows(patch: Readable) -> list[tuple[str, str]]:
             low, high = (last, first) if _middle(last) < t else (first, last)
             rows.append((where(ScoreBand(at_least=low.at_least, below=high.below)), NEVER))
     return rows
-
-
-def _within_reach(patch: Readable, band: ScoreBand, *, denied: bool) -> bool:
-    """Whether anybody can have the points that such a score asks for."""
-    if patch.card is None or band.points is None:
-        return False
-    most = sum(
-        max(0.0, *(worth if denied else -worth for worth in listed))
-        for concept in patch.concepts
-        for listed in _each_column(concept)
-    )
-    needed = patch.card.approve_at if denied else -patch.card.deny_at
-    return most - band.points >= needed or not patch.strength
-
-
-def _each_column(concept: Concept) -> Iterator[list[float]]:
-    """The points that each column may give."""
-    for number in concept.numbers:
-        yield [number.missing]
-    for part in concept.ranges:
-        yield [part.missing, *(r.weight for r in part.ranges)]
-    for category in concept.categories:
-        yield [category.missing, category.other, *(e.weight for e in category.categories)]
 
 
 def _middle(band: ScoreBand) -> float:

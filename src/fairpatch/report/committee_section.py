@@ -16,7 +16,7 @@ from fairpatch.patch.parts import Column
 from fairpatch.patch.words import shown
 from fairpatch.report.card_section import CardSection
 from fairpatch.report.figures import Shown, Words
-from fairpatch.report.flags import Flag
+from fairpatch.report.flag import Flag
 from fairpatch.report.group_section import SwapSection
 from fairpatch.report.identity import RECORD, About
 from fairpatch.report.proxy_section import Proxy

@@ -2,24 +2,20 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.identity.compare import Comparison
 from fairpatch.measure.metric import METRICS
-from fairpatch.report.figures import Figure, Shown, Words
+from fairpatch.report.figures import Figure, Words
+from fairpatch.report.flag import Flag, in_order
+from fairpatch.report.group_flags import accuracy, binding, errors_turned, turned
 from fairpatch.report.group_section import GroupsSection
 from fairpatch.report.proxy_section import REVEALING, Proxy
-from fairpatch.report.sentences import ends, figure_text, least, percent
+from fairpatch.report.sentences import ends, figure_text
 from fairpatch.report.stability_section import StabilitySection
-from fairpatch.report.verdict_section import CertificateSection, Effect
+from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
 
-Level = Literal["stop", "look", "note", "fine"]
-LEVELS: tuple[Level, ...] = ("stop", "look", "note", "fine")
-"""The gravest first."""
-OPEN: tuple[Level, ...] = ("stop", "look")
-"""Those that somebody must decide on."""
 PROTECTED = (
     "age", "birth", "sex", "gender", "race", "ethnic", "skin", "colour", "color", "nationality",
     "national", "citizen", "immigra", "foreign", "religio", "faith", "disab", "health", "pregnan",
@@ -34,30 +30,8 @@ AGREE = 0.8
 """Of the changes, the share that refits must make too."""
 ENOUGH = 5
 """Refits from which on that means something."""
-GRAVE = 5.0
-"""Times the accuracy that a group may lose: who loses so much is decided by another model."""
 MANY_REVERSED = 0.1
 """Share of pairs of people who change places, from which on scores are no order any more."""
-SMALL = 0.02
-"""Of the people, the share below which a group that binds is small."""
-
-
-class Flag(Shown):
-    """One thing to look at, or one that was looked at and is fine."""
-
-    name: str
-    """Which check."""
-    level: Level
-    """stop: it speaks against signing; look: decide on it; note: know it; fine: nothing found."""
-    text: str
-    """What was found."""
-    todo: str = ""
-    """What to do about it."""
-
-    @property
-    def open(self) -> bool:
-        """Whether somebody must decide on it before the patch is signed."""
-        return self.level in OPEN
 
 
 def flags_of(
@@ -74,29 +48,30 @@ def flags_of(
     words: Words,
     protected: Sequence[str] = (),
     accuracy_drop: float = 0.02,
+    own_rows: bool = True,
 ) -> list[Flag]:
-    """Every check with what it found, the gravest first."""
+    """Every check with what it found, the gravest first.
+
+    ``own_rows``: whether the people reviewed are those of the certificate.
+    """
     flags = [
-        *_target(effect, certificate),
+        *_target(effect, certificate, own_rows=own_rows),
         *sense,
         *_stability(stability, effect),
         *_lines(columns, proxies, (*PROTECTED, *protected)),
-        *_binding(effect, groups),
-        *(_accuracy(groups, accuracy_drop, words) if effect.change.changed != 0 else ()),
-        *_turned(effect),
-        *_errors_turned(groups, words),
+        *binding(effect, groups),
+        *(accuracy(groups, accuracy_drop, words) if effect.change.changed != 0 else ()),
+        *turned(effect),
+        *errors_turned(groups, words),
         *_scores(inversions),
         *_model(comparison, certificate),
     ]
     return in_order(flags)
 
 
-def in_order(flags: Sequence[Flag]) -> list[Flag]:
-    """The gravest first."""
-    return sorted(flags, key=lambda flag: LEVELS.index(flag.level))
-
-
-def _target(effect: Effect, certificate: CertificateSection | None) -> Iterator[Flag]:
+def _target(
+    effect: Effect, certificate: CertificateSection | None, *, own_rows: bool = True
+) -> Iterator[Flag]:
     missed = [r for r in effect.requirements if r.met is False]
     for r in missed:
         yield Flag(
@@ -108,7 +83,7 @@ def _target(effect: Effect, certificate: CertificateSection | None) -> Iterator[
         )
     asked = [r for r in effect.requirements if r.limit is not None]
     if asked and not missed and all(r.met for r in asked):
-        yield Flag(name="target", level="fine", text="The target is met on these people")
+        yield _met([] if own_rows else [r for r in asked if _could_be_chance(r)])
     for r in asked:
         if r.met is None:
             yield Flag(
@@ -152,6 +127,32 @@ def _target(effect: Effect, certificate: CertificateSection | None) -> Iterator[
             text="There is no certificate: nothing was tested on a certification set",
             todo="Hold out rows when fitting, or certify on new ones.",
         )
+
+
+def _met(doubtful: Sequence[Met]) -> Flag:
+    """That the target is met here, and whether these people alone would show it."""
+    if not doubtful:
+        return Flag(name="target", level="fine", text="The target is met on these people")
+    first = doubtful[0]
+    return Flag(
+        name="target",
+        level="note",
+        text="The target is met on these people, but chance alone could explain that: "
+        f"{first.name} by {first.feature} {figure_text(first.after)} ({first.after.low:.3f} to "
+        f"{first.after.high:.3f})",
+        todo="The certificate rests on other people.",
+    )
+
+
+def _could_be_chance(asked: Met) -> bool:
+    """Whether the limit lies within the interval of what was measured."""
+    low, high = asked.after.low, asked.after.high
+    return (
+        asked.limit is not None
+        and low is not None
+        and high is not None
+        and (low < asked.limit < high)
+    )
 
 
 def _apart(one: Figure, other: Figure) -> bool:
@@ -261,110 +262,6 @@ def is_protected(column: str, protected: Sequence[str] = PROTECTED) -> bool:
         for word in whole
         for p in protected
     )
-
-
-def _binding(effect: Effect, groups: Sequence[GroupsSection]) -> Iterator[Flag]:
-    """Whether what was asked hangs on very few people."""
-    for section in groups:
-        if len(section.features) != 1:
-            continue
-        rows = [r for r in section.rows if not r.hidden and r.people is not None and not r.unknown]
-        everybody = sum(least(r.people) for r in rows if r.people is not None)
-        for r in effect.requirements:
-            if r.feature != section.features[0] or r.limit is None:
-                continue
-            for row in rows:
-                few = row.people is not None and least(row.people) < SMALL * everybody
-                if few and r.after.between is not None and r.after.between[0] == row.group:
-                    yield Flag(
-                        name="small group",
-                        level="look",
-                        text=f"{r.name} by {r.feature} depends on {row.group}: fewer than "
-                        f"{SMALL:.0%} of the people",
-                        todo="Its rate is mostly chance: merge it, or examine it separately.",
-                    )
-
-
-def _accuracy(groups: Sequence[GroupsSection], most: float, words: Words) -> Iterator[Flag]:
-    fell, unclear, grave = [], False, False
-    for section in groups:
-        if len(section.features) != 1:
-            continue
-        for row in section.rows:
-            if row.accuracy is None:
-                continue
-            before, after = row.accuracy.before, row.accuracy.after
-            low = before.value if before.value is not None else before.at_least
-            high = after.value if after.value is not None else after.at_most
-            if low is None or high is None or low - high <= most:
-                ends = before.value or before.at_most, after.value or after.at_least
-                unclear |= None in ends or (ends[0] or 0.0) - (ends[1] or 0.0) > most
-                continue
-            wrong = row.bad_approved
-            more = ""
-            if wrong is not None and wrong.after.middle is not None:
-                more = (
-                    f" (of all without {words.good_outcome}, the share {words.approved} goes from "
-                    f"{percent(wrong.before)} to {percent(wrong.after)})"
-                )
-            grave |= low - high > GRAVE * most
-            fell.append(
-                f"among {row.group} ({section.features[0]}) from {percent(row.accuracy.before)} to "
-                f"{percent(row.accuracy.after)}{more}"
-            )
-    if fell:
-        yield Flag(
-            name="accuracy of a group",
-            level="stop" if grave else "look",
-            text=f"Accuracy falls {'; '.join(fell)}",
-            todo="See the errors by group, and the outcomes of the promoted.",
-        )
-    elif unclear:
-        yield Flag(
-            name="accuracy of a group",
-            level="look",
-            text=f"Whether some group's accuracy falls by more than {most:.0%} is withheld to "
-            "protect small counts",
-        )
-    else:
-        yield Flag(
-            name="accuracy of a group",
-            level="fine",
-            text=f"No group's accuracy falls by more than {most:.0%}",
-        )
-
-
-def _turned(effect: Effect) -> Iterator[Flag]:
-    """Whether a group that was behind is now ahead."""
-    for r in effect.requirements:
-        before, after = r.before.between, r.after.between
-        if r.limit is not None and after is not None and before == after[::-1]:
-            yield Flag(
-                name="order of the groups",
-                level="look",
-                text=f"{r.name} by {r.feature}: {after[0]} was ahead and is now behind {after[1]}",
-                todo="The patch overshoots equality: a weaker one may be enough.",
-            )
-
-
-def _errors_turned(groups: Sequence[GroupsSection], words: Words) -> Iterator[Flag]:
-    """Whether, among people of the same outcome, a group that was behind is now clearly ahead."""
-    for section in groups:
-        for name, among in (("good_approved", "with"), ("bad_approved", "without")):
-            told = [(row.group, getattr(row, name)) for row in section.rows if not row.unknown]
-            rates = [(g, pair) for g, pair in told if pair and pair.before.value is not None]
-            if len(rates) < 2 or any(pair.after.low is None for _, pair in rates):
-                continue
-            behind, ahead = (end(rates, key=lambda r: r[1].before.value) for end in (min, max))
-            if behind[1].after.low > ahead[1].after.high:
-                yield Flag(
-                    name="order of the groups among people alike",
-                    level="note",
-                    text=f"Of those {among} {words.good_outcome}, {behind[0]} were less often "
-                    f"{words.approved} than {ahead[0]}, and are more often now: "
-                    f"{percent(behind[1].after)} against {percent(ahead[1].after)}",
-                    todo="A target of equal rates can do this; see the errors by group.",
-                )
 
 
 def _scores(inversions: float) -> Iterator[Flag]:

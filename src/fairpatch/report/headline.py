@@ -6,7 +6,7 @@ from typing import Any
 from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.places import share_moved
 from fairpatch.report.figures import Count, CountRange, Figure, Shown, Words
-from fairpatch.report.flags import Flag, Level
+from fairpatch.report.flag import Flag, Level
 from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
 from fairpatch.report.sentences import count_text, figure_text, least, percent
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
@@ -232,7 +232,7 @@ def _light(effect: Effect, certificate: CertificateSection | None) -> Light:
         return Light(verdict=None, text=text)
     people = max((result.people for result in certificate.results), key=least)
     level = f"{certificate.confidence:.0%}"
-    on = f"on {count_text(people)} people used neither to learn nor to choose"
+    on = f"on {count_text(people)} people held out for this test"
     order = list(Verdict)
     worst_first = sorted(certificate.results, key=lambda r: -order.index(r.verdict))
     told = [

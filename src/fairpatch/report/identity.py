@@ -12,7 +12,7 @@ from fairpatch.patch import Patch
 from fairpatch.patch.file import text_of
 from fairpatch.patch.parts import Part
 from fairpatch.report.figures import Count, Shown
-from fairpatch.report.flags import OPEN, Flag
+from fairpatch.report.flag import OPEN, Flag
 
 Role = Literal[
     "learned from", "chosen on", "learned from and chosen on",

@@ -13,7 +13,7 @@ from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.report.figures import Shown
 
-REVEALING = 0.7
+REVEALING = 0.65
 """AUC from which on a column is said to tell the sensitive feature."""
 MANY_VALUES = 50
 """Of a column whose AUC is told beside hidden counts, at least."""

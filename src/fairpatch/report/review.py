@@ -24,7 +24,7 @@ from fairpatch.patch.parts import Column
 from fairpatch.patched import PatchedModel
 from fairpatch.report.annex import annex
 from fairpatch.report.drawings import concepts_svg, dial_svg
-from fairpatch.report.flags import in_order
+from fairpatch.report.flag import in_order
 from fairpatch.report.headline import findings
 from fairpatch.report.identity import About, Earlier, earlier_flags
 from fairpatch.report.named import renamed_rows

@@ -15,12 +15,14 @@ from fairpatch.choose.close_calls import close_calls
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import cells
 from fairpatch.measure.counts import Counts
+from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import RangesWeight
+from fairpatch.patch.reach import can_matter
 from fairpatch.patch.terms import ranges_term
 from fairpatch.report.card_section import CardSection
 from fairpatch.report.figures import Words
-from fairpatch.report.flags import Flag
+from fairpatch.report.flag import Flag
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import Effect
 
@@ -55,7 +57,8 @@ def sense_flags(
         *_turned_round(subject),
         *_far_calls(subject, words),
         *_many(effect),
-        *_idle(card),
+        *_idle(card, effect),
+        *_out_of_reach(subject.patch),
         *_impossible(subject),
         *_unnamed(words),
     ]
@@ -267,9 +270,14 @@ def _many(effect: Effect) -> Iterator[Flag]:
         )
 
 
-def _idle(card: CardSection | None) -> Iterator[Flag]:
-    """Lines without which nobody would be decided otherwise."""
-    idle = [line.who for line in card.lines if line.moves == 0] if card else []
+def _idle(card: CardSection | None, effect: Effect) -> Iterator[Flag]:
+    """Lines without which nobody would be decided otherwise, one way or the other."""
+    changed = effect.change.changed
+    idle = [
+        line.who
+        for line in (card.lines if card else ())
+        if line.moves == 0 and isinstance(changed, int) and line.changes_without == changed
+    ]
     if idle:
         others = f" and {len(idle) - 1} more" if len(idle) > 1 else ""
         yield Flag(
@@ -277,6 +285,20 @@ def _idle(card: CardSection | None) -> Iterator[Flag]:
             level="look",
             text=f"{idle[0]}{others}: nobody here would be decided otherwise without it",
             todo="Remove it: a shorter scorecard is easier to defend.",
+        )
+
+
+def _out_of_reach(patch: Patch) -> Iterator[Flag]:
+    """Points that change no decision whatever else a person has: they are too few."""
+    dead = [line.name for line in patch.lines if not can_matter(patch, line)]
+    if dead:
+        others = f" and {len(dead) - 1} more" if len(dead) > 1 else ""
+        yield Flag(
+            name="points that are never enough",
+            level="note",
+            text=f"{dead[0]}{others}: with the points of all other columns it is not enough to "
+            "change a decision",
+            todo="It can be struck: nobody's decision depends on it.",
         )
 
 

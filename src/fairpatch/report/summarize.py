@@ -91,6 +91,7 @@ def summarize(
         words=words,
         protected=about.protected,
         accuracy_drop=about.accuracy_drop,
+        own_rows=of_fit is None or of_fit.counts == table.counts,
     )
     others = _alternatives(subject, again, retrained=retrained)
     tell("reviewing", 0.9)

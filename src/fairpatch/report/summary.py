@@ -12,7 +12,7 @@ from fairpatch.report.committee_section import Committee
 from fairpatch.report.dial_section import DialSection
 from fairpatch.report.explorer import Explorer
 from fairpatch.report.figures import Count, Shown, Words
-from fairpatch.report.flags import Flag
+from fairpatch.report.flag import Flag
 from fairpatch.report.group_section import GroupsSection, SwapSection
 from fairpatch.report.headline import Headline
 from fairpatch.report.identity import Identity
