@@ -59,8 +59,8 @@ class FairPatch(PatchEstimator):
         Columns of numbers that are codes.
     splits : three shares, optional
         Of the rows, how many to learn from, to choose on (a card does both on the two together),
-        and to certify on; with 0 use ``certify``. By default half of them certify, and all that
-        are left of ten thousand, or of a tenth, to learn from and choose on.
+        and to certify on; with 0 use ``certify``. By default half of them learn and
+        choose, of more than 20,000 rows 10,000 or a tenth, whichever is more; the rest certify.
     max_rows : int or None
         Most rows to learn from, drawn at random.
     random_state : int, RandomState or None

@@ -175,7 +175,10 @@ class Patch(Part):
         return "".join(table.html() for table in tables(self))
 
     def with_strength(self, strength: float) -> Self:
-        """The same patch turned up or down: 0 is the base model, 1 the patch as learned."""
+        """The same patch turned up or down: 0 is the base model, 1 the patch as learned.
+
+        A card is on (1) or off (0): ``PatchedModel.redial`` finds the points needed for a target.
+        """
         check.number("strength", strength, 0)
         return type(self).model_validate({**dict(self), "strength": strength})
 
