@@ -75,6 +75,7 @@ if os.environ.get("FAIRPATCH_GALLERY") == "untested":
     RUN = r"plot_.*" + RUN
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
+    "default_thumb_file": str(HERE / "review.png"),  # of examples that draw nothing
     "gallery_dirs": "gallery",
     "filename_pattern": RUN,
     "within_subsection_order": FileNameSortKey,

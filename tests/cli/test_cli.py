@@ -168,6 +168,7 @@ def test_a_card_is_edited_dialled_and_judged_again(run):
     lines = [line.name for line in load(run / "run" / "patch.json").lines]
     options = ["--data", "fresh.parquet", "--out", "edited.json"]
     done = fairpatch("edit", "run", "--strike", lines[-1], *options, cwd=run, code=(0, 4))
+    assert "Share of decisions that change" in done.stderr
     assert "Certificate at 95%" in done.stderr
     assert "rows of the run itself" not in done.stderr
     edited = load(run / "edited.json")

@@ -24,8 +24,10 @@ def run(
 ) -> None:
     """Edit a card; the verdicts are made anew on the rows that are given."""
     from fairpatch.choose.not_reached import TargetNotReachedError
+    from fairpatch.disclose.reviewed import reviewed
     from fairpatch.files.atomic import write_whole
     from fairpatch.files.strict_json import dumps_safely
+    from fairpatch.measure.rates import changed_rate
     from fairpatch.patch import edit, load, save
     from fairpatch.report.verdict_section import certificate_section
     from fairpatch.verdict import Verdict
@@ -55,6 +57,9 @@ def run(
     write_whole(judged, dumps_safely(None if section is None else section.model_dump(mode="json")))
     note(str(redialled.patch))
     note(str(certificate))
+    if certificate.counts is not None:
+        changed = reviewed(certificate.counts, target.metrics).rate(changed_rate())
+        note(f"Share of decisions that change, among those who judge it: {changed}")
     if data is None:
         note(
             "warning: these are rows of the run itself, which whoever edits its card has seen. "

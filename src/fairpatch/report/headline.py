@@ -8,7 +8,7 @@ from fairpatch.measure.places import share_moved
 from fairpatch.report.figures import Count, CountRange, Figure, Shown, Words
 from fairpatch.report.flag import Flag, Level
 from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
-from fairpatch.report.sentences import count_text, figure_text, least, percent
+from fairpatch.report.sentences import count_text, estimated, figure_text, least, percent
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
 
@@ -212,7 +212,8 @@ def _bounds(effect: Effect) -> list[str]:
     if rate is not None:
         text += f" (here {rate:.1%})"
     if effect.bound_blind is not None and effect.bound_blind > effect.bound_known:
-        text += f"; without using the group, the estimated minimum is {effect.bound_blind:.1%}"
+        blind = estimated(effect.bound_blind)
+        text += f"; without using the group, the estimated minimum is {blind}"
     return [f"{text}."]
 
 

@@ -11,7 +11,7 @@ from fairpatch._extras import need
 from fairpatch.floor import COARSE, UNPROTECTED
 from fairpatch.report.dial_section import DialLine
 from fairpatch.report.figures import Count, Figure, in_words
-from fairpatch.report.sentences import between_text, least
+from fairpatch.report.sentences import between_text, estimated, least
 
 TEMPLATES = Path(__file__).parent / "templates"
 SCRIPT = "explore.js"
@@ -141,6 +141,7 @@ _WORDS = {
     "percent": _percent,
     "number": _number,
     "count_text": count_text,
+    "estimated": estimated,
     "figure": _figure,
     "interval": _interval,
     "of_hundred": _of_hundred,

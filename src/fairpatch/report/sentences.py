@@ -31,6 +31,15 @@ def percent(figure: Figure, digits: int = 0) -> str:
     return _in_between(f"{100 * figure.at_least:.0f}", f"{100 * figure.at_most:.0f}") + "%"
 
 
+def estimated(share: float) -> str:
+    """An estimate as exactly as it is told: in whole per cent where small counts are hidden.
+
+    >>> estimated(0.03), estimated(0.026)
+    ('about 3%', '2.6%')
+    """
+    return f"about {share:.0%}" if abs(share - round(share, 2)) < 1e-9 else f"{share:.1%}"
+
+
 def _in_between(low: str, high: str) -> str:
     """The same in a sentence, where "from 1 to 2 to 3 to 4" cannot be read."""
     return f"about {low}" if low == high else f"between {low} and {high}"
