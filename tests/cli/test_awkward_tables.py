@@ -188,3 +188,15 @@ def test_experiments_do_not_collect_in_the_life_of_a_model(folder):
     entries = (folder / "life" / "ledger.jsonl").read_text()
     fairpatch("fit", "-c", "said.yaml", "--p-rule", "0.7", "--out", "try", cwd=folder)
     assert (folder / "life" / "ledger.jsonl").read_text() == entries
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        (b'a,b\r"1,5",2\r"2,5",3\r', Dialect()),  # returns alone end lines
+        (b"a, x~b\n1,5~2\n2,5~3\n", Dialect(delimiter="~")),  # a comma in a name
+    ],
+)
+def test_decimal_commas_are_looked_for_where_commas_may_stand_in_fields(tmp_path, text, asked):
+    (tmp_path / "odd.csv").write_bytes(text)
+    assert of_files((str(tmp_path / "odd.csv"),), asked).dialect.decimal == ","

@@ -139,17 +139,18 @@ def _rewritten(file: str, encoding: str) -> str:
 def _plainly_commas(file: str) -> bool:
     """Whether commas stand between fields and none can stand within: nothing is quoted."""
     with _opened(file) as lines:
-        head = next(lines, b"")
-        between = b"," in head and not any(sign in head for sign in b";\t|")
-        return between and not any(b'"' in line or b"'" in line for line in islice(lines, SEEN))
+        some = list(islice(lines, SEEN))  # all of it is one line where only returns end lines
+    head = some[0] if some else b""
+    between = b"," in head and not any(sign in head for sign in b";\t|")
+    return between and not any(b'"' in line or b"'" in line for line in some)
 
 
 def _numbers(file: str, dialect: Dialect) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Columns with a decimal comma, if there are any; and points between thousands."""
-    if _plainly_commas(file):
+    if dialect.delimiter in (None, ",") and _plainly_commas(file):
         return (), {}
     duckdb = need("duckdb", extra="cli")
-    given = {"all_varchar": True, "delim": dialect.delimiter}
+    given = {"all_varchar": True, "delimiter": dialect.delimiter}
     options = {k: v for k, v in given.items() if v is not None}
     with duckdb.connect() as connection:
         try:
