@@ -19,6 +19,7 @@ from benchmarks import (
     margin,
     monitor,
     online,
+    outcomes,
     places,
     printed,
     probable,
@@ -49,6 +50,7 @@ EXPERIMENTS = {
     "margin": margin,
     "monitor": monitor,
     "online": online,
+    "outcomes": outcomes,
     "places": places,
     "printed": printed,
     "probable": probable,
@@ -102,10 +104,12 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["delivery"].add_argument("--seeds", type=int)
     verbs["delivery"].add_argument("--safety-margin", type=float)
     verbs["margin"].add_argument("--fits", type=int)
+    verbs["outcomes"].add_argument("--sources", nargs="+", choices=list(outcomes.SOURCES))
     verbs["monitor"].add_argument("--streams", type=int)
     verbs["online"].add_argument("--calls", type=int)
     for verb, name in (("printed", "--splits"), ("printed", "--steps"), ("load", "--rate"),
-                       ("load", "--seconds")):  # fmt: skip
+                       ("load", "--seconds"), ("outcomes", "--seeds"), ("outcomes", "--draws"),
+                       ("outcomes", "--fits")):  # fmt: skip
         verbs[verb].add_argument(name, type=int)
     verbs["printed"].add_argument("--problems", nargs="+", choices=list(printed.PROBLEMS))
     verbs["printed"].add_argument("--variants", nargs="+", choices=list(printed.every_variant()))

@@ -217,7 +217,7 @@ def _adversarial(
 def turned(patch: Patch, test: Sample, metric: Metric, limit: float) -> Changes | None:
     """A patch turned up until it reaches the limit on these rows."""
     ratio = dial_ratio(patch, patch.points(test.X), test.f_logit)
-    dial = trace(ratio, test.f_logit, test.y, test.s, direction=patch.direction)
+    dial = trace(ratio, test.f_logit, test.y.astype(float), test.s, direction=patch.direction)
     at = crossing(metric.along(dial), metric, limit)
     if at is None:
         return None

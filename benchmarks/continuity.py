@@ -81,7 +81,7 @@ def _at(
     """Churn, changes and accuracy of a card at the points needed for a P-Rule."""
     pool, (ratio,) = Patches.of([patch], Rows(X, y, f_logit=f))
     dial = trace(
-        ratio, f, y, s, direction=patch.direction, most=pool.strongest,
+        ratio, f, y.astype(float), s, direction=patch.direction, most=pool.strongest,
         previous=previous.astype(np.int64), strengths=pool.strengths,
     )  # fmt: skip
     met = np.flatnonzero(P_RULE.along(dial) >= level)

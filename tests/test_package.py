@@ -96,7 +96,7 @@ def test_nothing_is_imported_where_the_linter_does_not_look():
 def test_files_are_short():
     lines = sorted(len(p.read_text(encoding="utf-8").splitlines()) for p in SOURCE.rglob("*.py"))
     assert lines[len(lines) // 2] < 120
-    assert lines[-1] <= 400
+    assert lines[-1] <= 500
     assert len((SOURCE / "front.py").read_text(encoding="utf-8").splitlines()) < 330
 
 

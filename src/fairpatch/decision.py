@@ -215,6 +215,17 @@ class Decision(BaseModel):
             )
         return others[0], positives[0]
 
+    @property
+    def classes_unseen(self) -> tuple[Any, Any]:
+        """The negative and the positive label where no row has one: as said, or 0 and 1.
+
+        >>> Decision().classes_unseen, Decision(positive="hired").classes_unseen
+        ((0, 1), ('not hired', 'hired'))
+        """
+        positive = 1 if self.positive is None else self.positive
+        other = 0 if self.positive is None else f"not {self.positive}"
+        return other if self.negative is None else self.negative, positive
+
     def named(self, classes: Iterable[Any]) -> "Decision":
         """The same, with the labels' names as they were found."""
         negative, positive = (v.item() if hasattr(v, "item") else v for v in classes)

@@ -22,7 +22,7 @@ from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
 from fairpatch.report.fitted_display import fitted_html, fitted_text
 from fairpatch.report.review import Review, review
-from fairpatch.roles import Given
+from fairpatch.roles import Given, Roles
 
 
 class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -60,6 +60,16 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What f decides, as it was given."""
         return PLAIN if self.decision is None else self.decision
 
+    @property
+    def _roles(self) -> Roles:
+        """What is to be known of the columns, however it was said."""
+        roles = getattr(self, "roles", None) or Roles()
+        more = {
+            name: (*getattr(roles, name), *getattr(self, name, ()))
+            for name in ("exclude", "categories")
+        }
+        return roles.model_copy(update=more)
+
     def _weight(self, given: Given, sample_weight: Any) -> Any:
         """The decision's weights, which count everywhere, or those for learning; never both."""
         if given.weight is not None and sample_weight is not None:
@@ -77,7 +87,7 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What is hidden may be out of the rows already, and excluded once more for good measure.
         """
         gone = set(hidden) - set(Columns.of(rows.X).names)
-        exclude = {*self.exclude, *hidden} - gone
+        exclude = {*self._roles.exclude, *hidden} - gone
         encoder, base = prepare(rows, self.estimator, decision, exclude, codes)
         check_agreement(base, rows.X)
         return encoder, base
@@ -160,7 +170,7 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "patched_")
         X = X if self.named_ else self._checked(X)
-        options = {"fitted": self.fitted_, "exclude": self.exclude, **options}
+        options = {"fitted": self.fitted_, "exclude": self._roles.exclude, **options}
         return review(self.patched_, X, y, sensitive_features=sensitive_features, **options)
 
     def _checked(self, X: Any) -> Any:

@@ -20,6 +20,7 @@ from fairpatch.choose.learner import Learner, Task
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import EngineSplits, is_engine_table
 from fairpatch.data.features import read_features, read_given
+from fairpatch.data.outcomes import check_outcomes
 from fairpatch.data.rows import Rows, Shares, seen_rows
 from fairpatch.data.splits import Splits, in_memory
 from fairpatch.decision import Decision
@@ -30,6 +31,7 @@ from fairpatch.identity.probe import with_probe
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.locks import check_locks
 from fairpatch.patched import PatchedModel
+from fairpatch.roles import Roles
 
 
 class FairPatch(PatchEstimator):
@@ -53,10 +55,14 @@ class FairPatch(PatchEstimator):
     decision : Decision, optional
         What f decides: which label its score is about, which decision is favourable, its
         threshold, weights, and what people call all this.
+    roles : Roles, optional
+        What is to be known of the columns: whose outcomes there are, what the patch must not use,
+        which numbers are codes.
     exclude : collection of str
-        Columns that the patch must not use, beside those with a sensitive feature's name.
+        As of ``roles``: columns that the patch must not use, beside those with a sensitive
+        feature's name.
     categories : collection of str
-        Columns of numbers that are codes.
+        As of ``roles``: columns of numbers that are codes.
     splits : three shares, optional
         Of the rows, how many to learn from, to choose on (a card does both on the two together),
         and to certify on; with 0 use ``certify``. By default half of them learn and
@@ -98,7 +104,9 @@ class FairPatch(PatchEstimator):
     (True, True)
     """
 
-    _kept: ClassVar[frozenset[str]] = frozenset({"estimator", "decision", "target", "learner"})
+    _kept: ClassVar[frozenset[str]] = frozenset(
+        {"estimator", "decision", "target", "learner", "roles"}
+    )
     frontier_: Frontier
     choice_: Choice
     preferred_: Choice
@@ -111,6 +119,7 @@ class FairPatch(PatchEstimator):
         *,
         learner: Learner = Card(),  # noqa: B008 it never changes
         decision: Decision | None = None,
+        roles: Roles | None = None,
         exclude: Collection[str] = (),
         categories: Collection[str] = (),
         splits: Shares | None = None,
@@ -122,6 +131,7 @@ class FairPatch(PatchEstimator):
         self.target = target
         self.learner = learner
         self.decision = decision
+        self.roles = roles
         self.exclude = exclude
         self.categories = categories
         self.splits = splits
@@ -169,9 +179,10 @@ class FairPatch(PatchEstimator):
             Raw columns: numbers, booleans, strings; gaps are fine. A DuckDB relation, a PySpark or
             Ibis table stays where it is: f is one of its columns, as are y, sensitive_features and
             the decision's key, and only counts and a sample of ``max_rows`` rows are fetched.
-        y : array or str
-            Labels of two classes, or the name of their column. Rows without a label certify a
-            P-Rule or a difference of approval rates, which need none; nothing is learned from them.
+        y : array, str or None
+            Labels of two classes, or the name of their column. Rows without a label count as the
+            others do in every rate; what is expected of them takes the place of their outcome in
+            errors and costs (``Roles(outcomes="approved")``). None where there are no outcomes.
         sensitive_features : frame, series, dict, array, or names of columns
             Any number of features and values; gaps are fine.
         sample_weight : array, optional
@@ -211,6 +222,7 @@ class FairPatch(PatchEstimator):
                 f"learner must be an object such as Card(max_bins=4); got {self.learner!r}"
             )
         check.a("decision", self.decision, Decision, "Decision(favourable=0)")
+        check.a("roles", self.roles, Roles, "Roles(outcomes='approved')")
         check.names("exclude", self.exclude)
         check.names("categories", self.categories)
         if not isinstance(self.splits, list | tuple | np.ndarray | None):
@@ -223,13 +235,14 @@ class FairPatch(PatchEstimator):
     ) -> Self:
         """Fit to rows in memory."""
         decision, seed = self._decision, seed_of(self.random_state)
-        given, classes = read_given(self, X, y, s, decision, gaps=not self.target.given_y)
+        given, classes = read_given(self, X, y, s, decision, gaps=True)
         check_direction(decision, y if isinstance(y, str) else getattr(y, "name", None), classes[1])
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
         check.same_people(X=X, seen_by_base=seen)
         weight = self._weight(given, sample_weight)
         rows = Rows.of(given.X, given.y, given.sensitive, None, weight)
+        rows = replace(rows, outcomes=self._roles.outcomes)
         if given.drawn is not None:
             rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
         hidden = given.hidden
@@ -245,8 +258,9 @@ class FairPatch(PatchEstimator):
     def _fit_table(self, X: Any, y: Any, s: Any) -> Self:
         """Fit to a table that stays in its engine."""
         table = EngineSplits.of(
-            X, y, s, self.estimator, self._decision, self.splits, seed_of(self.random_state)
-        )
+            X, y, s, self.estimator, self._decision, self.splits, seed_of(self.random_state),
+            self._roles.outcomes,
+        )  # fmt: skip
         splits = table.splits(self.max_rows)
         read_features(self, splits.learn.X, reset=True)
         classes = np.array(table.classes)
@@ -262,14 +276,15 @@ class FairPatch(PatchEstimator):
             names = Columns.of(splits.learn.X).names
             self.target.comparisons.check(names, splits.learn.s)
         encoder, base = self._prepared(
-            splits.learn, decision.named(classes), hidden, self.categories
+            splits.learn, decision.named(classes), hidden, self._roles.categories
         )
         scored = splits.scored(base)
+        check_outcomes(scored, given_y=self.target.given_y)
         _check_sure(scored.learn.f)
         task = Task(
             scored, encoder, base.decision, self.target, seed_of(self.random_state),
             None if previous is None else previous.patch,
-            ask=None if isinstance(base.estimator, str) else base.logits,
+            ask=None if isinstance(base.estimator, str) else base.logits, doubt=self._roles.doubt,
         )  # fmt: skip
         fitted = fit_target(task, self.learner)
         patch = with_probe(fitted.patch, base, splits.learn.X)

@@ -17,6 +17,7 @@ from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_counts import count_table
 from fairpatch.data.engine_splits import is_engine_table, thinned_table
+from fairpatch.data.outcomes import expecting
 from fairpatch.data.rows import Rows, seen_rows, strata_of
 from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.decision import text_of
@@ -30,6 +31,8 @@ from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
 from fairpatch.patch.batch import apply_to_places
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.outlook import Outlook
 from fairpatch.roles import take_apart
 
 OWN_SCORE = "__fairpatch_base_score"
@@ -133,23 +136,34 @@ class PatchedModel:
         return labels_of(y, self.classes, self.patch.decision)
 
     def _labels_with_gaps(self, y: Any) -> Ints:
-        """The same, UNKNOWN where a label has not come yet."""
+        """The same, UNKNOWN where there is no label."""
         labels = labels_with_gaps(y, self.classes, self.patch.decision)
         return np.array([UNKNOWN if label is None else label for label in labels], np.int64)
 
-    def rows(self, X: Any, y: Any, sensitive_features: Any, *, gaps: bool = False) -> Rows:
+    def rows(self, X: Any, y: Any, sensitive_features: Any) -> Rows:
         """Rows to look at, f having been asked about them; y and S may be names of X's columns.
 
-        Where ``gaps`` are allowed, a label that is missing is ``UNKNOWN``.
+        A label that is missing is ``UNKNOWN``: what is expected of such a person is what was
+        expected when the patch was learned. There may be no labels at all, y being None.
         """
         given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
-        check.same_people(X=given.X, y=given.y)
-        labels = self._labels_with_gaps(given.y) if gaps else self.labels_of(given.y)
+        if given.y is None:
+            labels = np.full(Columns.of(given.X).rows, UNKNOWN)
+        else:
+            check.same_people(X=given.X, y=given.y)
+            labels = self._labels_with_gaps(given.y)
         columns = (given.X, labels, given.sensitive, None, given.weight)
-        rows = Rows.of(*columns).scored(self.base)
+        rows = replace(Rows.of(*columns).scored(self.base), outcomes=self.patch.outcomes)
+        rows = expecting(rows, self.outlook, self.patch.decision)
         if given.drawn is None:
             return rows
         return replace(rows, chances=given.drawn.chances, told=given.drawn.known)
+
+    @property
+    def outlook(self) -> Outlook:
+        """What is expected of people without an outcome: as the score says, if no more is known."""
+        known = self.patch.outlook
+        return Outlook(outcomes=self.patch.outcomes, people=0) if known is None else known
 
     @property
     def score_columns(self) -> tuple[str, ...]:
@@ -208,6 +222,7 @@ class PatchedModel:
                 sensitive_features=given.sensitive,
                 sample_weight=weight,
                 strata=strata_of(comparisons, given.X),
+                outcomes=self.patch.outcomes,
             )
             return counts if drawn is None else of_weights(counts)
         names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
@@ -217,7 +232,7 @@ class PatchedModel:
             base = BaseModel(base.estimator, decision=base.decision.replace(weight=None))
         (counts,) = count_table(
             X, [self.patch], base, y=y, sensitive_features=names, decided=decided,
-            strata=() if comparisons is None else comparisons.columns,
+            strata=() if comparisons is None else comparisons.columns, outcomes=self.patch.outcomes,
         )  # fmt: skip
         return counts
 
@@ -248,16 +263,17 @@ class PatchedModel:
             counts = self.count(
                 X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
-            judged = certify(counts, target)
-            return replace(judged, assumption=assumption_of(None, self.patch.decision, self.patch))
-        rows = self.rows(X, y, sensitive_features, gaps=not target.given_y)
+            return certify(counts, target).resting_on(
+                assumption_of(None, self.patch.decision, self.patch)
+            )
+        rows = self.rows(X, y, sensitive_features)
         self.check(rows, if_unlike)
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
         certificate = certify(count_rows(rows, self.patch, target.comparisons), target)
         assumed = assumption_of(rows, self.patch.decision, self.patch)
-        return replace(certificate, warning=looks_known(rows.labelled), assumption=assumed)
+        return replace(certificate.resting_on(assumed), warning=looks_known(rows))
 
     def redial(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seed: int = 0

@@ -1,21 +1,68 @@
-"""What each column of a table is for: read by the patch, by f only, sensitive, label, and so on."""
+"""What the columns of a table are: what is said of them, and what each of them is for."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import narwhals as nw
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from fairpatch._hints import did_you_mean
 from fairpatch.decision import Decision
 from fairpatch.probable import Drawn, columns_of, draw
 from fairpatch.sensitive import banded
 
+Outcomes = Literal["everybody", "approved", "sample"]
+"""Whose outcome is known: everybody's, gaps aside that do not go with the decision (labels that are
+too young); that of the approved alone; or that of the approved, and of some of the denied who stand
+for the others with such scores."""
+DOUBT = 1.5
+"""By which factor odds may be off, unless somebody says otherwise."""
+
+
+class Roles(BaseModel):
+    """What is to be known of a table's columns, beside what f decides.
+
+    Parameters
+    ----------
+    outcomes : {"everybody", "approved", "sample"}
+        Whose outcome is known. "everybody": a label may be missing, but not because of the decision
+        (it is too young). "approved": nobody knows what would have become of the denied. "sample":
+        some of the denied have a label and stand for the others with such scores (accepts against
+        the score, bureau data).
+    doubt : float
+        By which factor the odds of an outcome that nobody has seen may be better or worse than what
+        is expected.
+    exclude : names of columns
+        Columns that the patch must not use, beside those with a sensitive feature's name.
+    categories : names of columns
+        Columns of numbers that are codes.
+
+    Examples
+    --------
+    >>> Roles(outcomes="approved", exclude=["age"]).exclude
+    ('age',)
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    outcomes: Outcomes = "everybody"
+    doubt: Annotated[float, Field(ge=1.0, le=100.0)] = DOUBT
+    exclude: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+
+    @field_validator("exclude", "categories", mode="before")
+    @classmethod
+    def _one_name(cls, value: Any) -> Any:
+        """One column needs no list around it."""
+        return [value] if isinstance(value, str) else value
+
+
 Role = Literal["patch", "model", "score", "sensitive", "label", "weight", "key", "ignored"]
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """The role of every column, by name."""
 
     of: dict[str, Role]
@@ -34,11 +81,11 @@ class Roles:
         ignore: Collection[str] = (),
         decision: Decision | None = None,
         read_by_f: Collection[str] | None = None,
-    ) -> "Roles":
+    ) -> "ColumnRoles":
         """The roles as they were said; a column that nobody speaks of is read by the patch.
 
-        >>> roles = Roles.given(["age", "opened", "sex", "y"], label="y", sensitive=["sex"],
-        ...                     exclude=["opened"])
+        >>> roles = ColumnRoles.given(["age", "opened", "sex", "y"], label="y", sensitive=["sex"],
+        ...                           exclude=["opened"])
         >>> roles.of
         {'age': 'patch', 'opened': 'model', 'sex': 'sensitive', 'y': 'label'}
         >>> roles.features, roles.hidden
@@ -126,7 +173,7 @@ def take_apart(
     known = {"key": decision.key if decision.key in names else None, "weight": weight}
     if label is None and features is None and not any(known.values()):
         return Given(X, y, banded(sensitive, decision.bands))
-    roles = Roles.given(
+    roles = ColumnRoles.given(
         names, label=label, sensitive=features or (), decision=decision.replace(**known),
         read_by_f=read_by_f,
     )  # fmt: skip

@@ -20,6 +20,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack, vstack
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.metric import Metric
 
 MOST = 3_000
@@ -47,8 +48,10 @@ class Cells:
         return self.blocks or [range(self.groups)]
 
     def code(self, group: Any, y: Any) -> Any:
-        """Each person's cell; -1 where the group is missing."""
-        return np.where(group < 0, -1, 2 * group + y) if self.by_label else group
+        """Each person's cell; -1 where the group is missing, or the outcome that it is by."""
+        if not self.by_label:
+            return group
+        return np.where((group < 0) | (y == UNKNOWN), -1, 2 * group + y)
 
     def rate(self, label: int | None, group: int) -> Floats:
         """Which cells a group's rate is over: all of the group's, or those of one outcome."""

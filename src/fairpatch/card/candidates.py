@@ -178,7 +178,7 @@ def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
     rows, target = both.rows, task.target
     problem, why = remembered(rows, both.weight, task, options)
     most = most_columns(target)
-    folds = folds_of(2 * rows.s.comparable().strata + rows.y, FOLDS, task.seed)
+    folds = folds_of(3 * rows.s.comparable().strata + rows.y, FOLDS, task.seed)
     judged = np.ones(len(rows), bool) if both.known_to_f is None else ~both.known_to_f
     folds[~judged] = -1  # always learned from
     aims = [

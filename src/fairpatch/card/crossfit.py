@@ -17,6 +17,7 @@ from fairpatch.card.cells import CellModel, FactoredModel, Teacher
 from fairpatch.card.fields import Field
 from fairpatch.card.order import Levels
 from fairpatch.card.scorecard import Rules, Scores, choose_columns, learn_scores
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Layers
 from fairpatch.measure.places import Places
 
@@ -142,9 +143,12 @@ def _model(
     problem: PushProblem, cells: Cells, group: Ints, teacher: Teacher
 ) -> CellModel | FactoredModel:
     Z, y, weight = problem.Z, problem.y, problem.weight
-    if teacher.factored and cells.by_label and len(np.unique(y)) == 2:
-        args = (Z, problem.f_logit, group, y, weight, cells.groups)
-        return FactoredModel.fit(*args, teacher.inverse_penalty)
+    told = np.flatnonzero(y != UNKNOWN)
+    if teacher.factored and cells.by_label and len(np.unique(y[told])) == 2:
+        return FactoredModel.fit(
+            Z[told], problem.f_logit[told], group[told], y[told], weight[told], cells.groups,
+            teacher.inverse_penalty,
+        )  # fmt: skip
     many = cells.groups * (2 if cells.by_label else 1)  # of each stratum alike
     return CellModel.fit(Z, cells.code(group, y), weight, many, teacher.inverse_penalty)
 

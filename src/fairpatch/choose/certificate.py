@@ -4,7 +4,7 @@ Judged on rows that neither learning nor choosing has seen; how, is each metric'
 (``fairpatch.measure.certificate_tests``).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from fairpatch._table import Table
@@ -20,7 +20,17 @@ from fairpatch.measure.metric import Metric
 from fairpatch.measure.places import Places
 from fairpatch.measure.rates import changed_rate
 from fairpatch.measure.recounted import approved_in_part
+from fairpatch.measure.sampled import evenly_known
 from fairpatch.verdict import Verdict, worst
+
+GIVEN_Y = (
+    "the target compares people with the same outcome, which cannot be certified where outcomes "
+    "are known of the approved only"
+)
+OF_A_SAMPLE = (
+    "It holds if the denied whose outcome is known stand for the others: as many of the approved "
+    "were counted for each of them."
+)
 
 
 @dataclass(frozen=True)
@@ -66,9 +76,16 @@ class Certificate:
     warning: str | None = None
     """What looks odd about the rows that it was judged on."""
     assumption: str | None = None
-    """What it rests on, where groups are known by probabilities alone."""
+    """What it rests on, where groups are known by probabilities alone, or outcomes by a sample."""
     counts: Counts | None = field(default=None, repr=False, compare=False)
     """The table that it was judged on; what is shown of it is protected."""
+
+    def resting_on(self, assumption: str | None) -> "Certificate":
+        """The same with one assumption more, where there is one."""
+        if assumption is None:
+            return self
+        both = [text for text in (self.assumption, assumption) if text]
+        return replace(self, assumption=" ".join(both))
 
     @cached_property
     def shown(self) -> tuple[tuple[Estimate, PublishedCount], ...]:
@@ -172,7 +189,17 @@ def notes(
 
 
 def certify(counts: Counts, target: Target) -> Certificate:
-    """Judge decisions on rows that nothing else has touched."""
+    """Judge decisions on rows that nothing else has touched.
+
+    What conditions on outcomes is judged where everybody's are known; or where those of a sample of
+    the denied are, as if the approved had as few.
+    """
+    assumption = None
+    if target.given_y:
+        if counts.outcomes == "approved":
+            raise ValueError(f"{GIVEN_Y}: {counts.labels}")
+        if counts.outcomes == "sample":
+            counts, assumption = evenly_known(counts, with_label=True), OF_A_SAMPLE
     by_feature = target.compare(counts)
     return Certificate(
         target,
@@ -187,6 +214,7 @@ def certify(counts: Counts, target: Target) -> Certificate:
                 by_feature if requirement.between_groups else {"everybody": counts}
             ).items()
         ),
+        assumption=assumption,
         counts=counts,
     )
 

@@ -14,6 +14,7 @@ from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.not_reached import TargetNotReachedError, nearest
 from fairpatch.choose.room import safest_first
 from fairpatch.choose.target import Requirement, Target
+from fairpatch.data.outcomes import Expected
 from fairpatch.floor import too_few
 from fairpatch.measure.bounds import Bound
 from fairpatch.measure.counts import Counts
@@ -71,6 +72,9 @@ class Choice:
     """Share of decisions that are not as previous, where that was asked for."""
     outcome: str = "y = 1"
     """What that outcome is called."""
+    outlook: tuple[Expected, Expected] | None = None
+    """Where outcomes are known of some people only: what is expected of those who are promoted, and
+    of those who are left denied."""
     expected: dict[str, dict[str, Estimate]] = field(default_factory=dict)
     """What to expect on new people, with 95 % intervals, by feature and metric."""
     expected_from: str = ""
@@ -79,6 +83,10 @@ class Choice:
     """By column: why no candidate reads it."""
     priced: bool = False
     """Whether wrong decisions cost different sums."""
+    observed: bool = True
+    """Whether everybody's outcome is known; accuracy and losses are expected ones otherwise."""
+    swings: str | None = None
+    """What else would be chosen if outcomes were at an end of their range; None: the same."""
 
     def __str__(self) -> str:
         reached = _some(
@@ -96,15 +104,25 @@ class Choice:
                 f"; the estimated minimum without using the sensitive features is {self.blind:.1%}"
             )
         text += f". The share approved {share_moved(*self.approvals)}"
-        text += f". Accuracy {self.accuracy:.3f}, displacement {self.displacement:.3f}."
+        seen = f"Accuracy {self.accuracy:.3f}, displacement" if self.observed else "Displacement"
+        text += f". {seen} {self.displacement:.3f}."
         if self.priced:
             now, then = self.loss
-            text += f" Wrong decisions cost {then:.4g} a person, {now:.4g} before."
-        if self.promoted_outcome is not None and self.denied_outcome is not None:
+            cost = "cost" if self.observed else "are expected to cost"
+            text += f" Wrong decisions {cost} {then:.4g} a person, {now:.4g} before."
+        if self.outlook is not None:
+            promoted, left = self.outlook
             text += (
-                f" Of the promoted {self.promoted_outcome:.0%} have {self.outcome}, of those still "
-                f"denied {self.denied_outcome:.0%}."
+                f" Of the promoted {promoted} are expected to have {self.outcome}, of those still "
+                f"denied {left}{_observed(promoted)}."
             )
+        elif self.observed and self.promoted_outcome is not None:
+            text += f" Of the promoted {self.promoted_outcome:.0%} have {self.outcome}"
+            if self.denied_outcome is not None:
+                text += f", of those still denied {self.denied_outcome:.0%}"
+            text += "."
+        if self.swings is not None:
+            text += f" {self.swings}."
         likely = [
             f"{feature}: {WORDS[name]} {e.low:.2f} to {e.high:.2f}{e.groups}"
             for feature, by_metric in self.expected.items()
@@ -120,6 +138,13 @@ class Choice:
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
+
+
+def _observed(expected: Expected) -> str:
+    """How many of them an outcome is known of."""
+    if not expected.observed:
+        return "; nobody has seen what became of them"
+    return f"; an outcome is known of {expected.observed:.0%} of the promoted"
 
 
 def _some(told: list[str]) -> str:
@@ -382,6 +407,7 @@ def _option(
         outcome=frontier.candidates.decision.good_outcome,
         promoted_outcome=None if few or not up else float(first.outcomes[0][k]),
         denied_outcome=None if few or too_few(first.denied - up) else float(first.outcomes[1][k]),
+        observed=frontier.observed,
         metrics={
             feature: {
                 r.name: float(values[feature, r.name][k]) for r in target.fairness_requirements

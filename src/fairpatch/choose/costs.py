@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
 from fairpatch.patch.columns import Columns
 
@@ -49,11 +49,10 @@ class Costs:
                 check.number(f"costs, {name}", value, 0)
         return cls(**given)
 
-    def read(self, X: Any, y: Ints) -> "Priced":
-        """What each row costs."""
-        good = np.asarray(y) == 1
+    def read(self, X: Any, good: Floats) -> "Priced":
+        """What each row costs, of whom the good outcome is known, or expected by a chance."""
         approve, refuse, change = (self._values(f.name, X, len(good)) for f in fields(self))
-        return Priced(np.where(good, 0.0, approve), np.where(good, refuse, 0.0), change)
+        return Priced((1 - good) * approve, good * refuse, change)
 
     def _values(self, name: str, X: Any, rows: int) -> Floats:
         said = getattr(self, name)

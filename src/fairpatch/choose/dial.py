@@ -29,7 +29,8 @@ class Dial:
     ----------
     start : the strength that each stretch begins after; the first is 0.
     strength : a strength inside each stretch; the first is 0, where nobody has changed.
-    positive : decisions of 1 by group and label, (stretches, groups, 2).
+    positive : decisions of 1 by group and label, (stretches, groups, 2); of people whose label is
+        not known, parts of both by what is expected.
     size : people by group and label, (groups, 2).
     changed : changed decisions, (stretches,).
     promoted, promoted_good : of those whom f denies, who is approved, and of them with y = 1.
@@ -115,7 +116,7 @@ BY_STRETCH = (
 def trace(
     ratio: Floats,
     f_logit: Floats,
-    y: Ints,
+    good: Floats,
     group: Ints,
     *,
     direction: Direction = "both",
@@ -126,6 +127,8 @@ def trace(
     priced: Priced | None = None,
 ) -> Dial:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
+
+    ``good`` is each one's label, or the chance of the good one where it is not known.
 
     One sort of the people who may change. Where the dial may stand at some ``strengths`` only, as a
     card's at whole prices, not even that: each of them falls between two strengths.
@@ -144,14 +147,18 @@ def trace(
 
     # people by group (none first), label, f's decision and yesterday's (unknown first); and of
     # them who has changed, along the dial
-    past = np.full(len(y), -1) if previous is None else previous
+    past = np.full(len(good), -1) if previous is None else previous
     shape = (int(group.max()) + 2, 2, 2, 3 if previous is not None else 1)
-    cell = np.ravel_multi_index((group + 1, y.astype(np.intp), approved, past + 1), shape)
     n_cells, n_steps = int(np.prod(shape)), len(strength)
-    n = np.bincount(cell, weight, n_cells).reshape(shape)
-    who = place * n_cells + cell[may]
-    turned = np.bincount(who, None if weight is None else weight[may], n_steps * n_cells)
-    moved = turned[: n_steps * n_cells].reshape(n_steps, *shape).cumsum(0)
+    n: Counted = np.zeros(n_cells, np.intp)
+    turned: Counted = np.zeros(n_steps * n_cells, np.intp)
+    for label, counted in _by_label(good, weight):
+        cell = np.ravel_multi_index((group + 1, label, approved, past + 1), shape)
+        n = n + np.bincount(cell, counted, n_cells)
+        own = None if counted is None else counted[may]
+        changing = np.bincount(place * n_cells + cell[may], own, n_steps * n_cells)
+        turned = turned + changing[: n_steps * n_cells]
+    n, moved = n.reshape(shape), turned.reshape(n_steps, *shape).cumsum(0)
 
     def equal(same: NDArray[np.bool_], known: NDArray[np.bool_]) -> Counted:
         """Decisions that equal others, along the dial: a change ends it, or brings it about."""
@@ -170,7 +177,7 @@ def trace(
     loss, spent = n.sum() - correct, changed
     if priced is not None:
         now, then = priced.losses(approved), priced.losses(~approved)
-        w = np.ones(len(y)) if weight is None else weight
+        w = np.ones(len(good)) if weight is None else weight
         loss, spent = float(w @ now) + summed(then - now), summed(priced.change)
     return Dial(
         start=start,
@@ -189,3 +196,12 @@ def trace(
         spent=np.asarray(spent),
         compared=float(n[..., 1:].sum()),
     )
+
+
+def _by_label(good: Floats, weight: Floats | None) -> list[tuple[Ints, Floats | None]]:
+    """Everybody with their label; where some have none, everybody in part with either."""
+    labels = good.astype(np.intp)
+    if (labels == good).all():
+        return [(labels, weight)]
+    w = np.ones(len(good)) if weight is None else weight
+    return [(np.full(len(good), label), w * part) for label, part in ((0, 1 - good), (1, good))]

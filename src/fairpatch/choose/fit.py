@@ -19,15 +19,28 @@ from fairpatch.choose.suspicion import MOST as MOST_ASKED
 from fairpatch.choose.suspicion import check_points_right, looks_known
 from fairpatch.choose.target import Target
 from fairpatch.choose.wishes import Wish, wishes
+from fairpatch.data.outcomes import (
+    Expected,
+    expected_of,
+    fine,
+    learned_rows,
+    odds_of,
+    outlook_of,
+    splits_expecting,
+)
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Fresh, FreshRows, count_rows
 from fairpatch.decision import Decision
 from fairpatch.identity.fingerprint import fingerprint_of
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.probable import assumed, without_assumption
 from fairpatch.verdict import Verdict
+
+ALIKE = 0.5
+"""Of the people whom one of two patches changes, those whom both change: fewer are others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,24 +96,27 @@ class Fitted:
 
 def fit_target(task: Task, learner: Learner) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
+    task = replace(task, splits=splits_expecting(task.splits, task.decision, task.doubt))
     splits, target = task.splits, task.target
     check_points_right(splits.learn, task.decision)
     frontier, encoder, learned = train_frontier(task, learner)
     _check_locked(frontier.candidates.patch(0), target)
     tell("choosing", 0.0)
     ladder = choose(frontier, target)
+    if not frontier.observed:
+        swings = _swings(ladder[-1], frontier, learned, task, encoder)
+        ladder = [replace(rung, swings=swings) for rung in ladder]
     choice = preferred = ladder[-1]
     certificate = certificate_of_preferred = None
     tell("certifying", 0.0)
     if splits.fresh is not None:
         rungs = certify_ladder(ladder, frontier.candidates, target, splits.fresh)
         known = looks_known(splits.fresh.sample(MOST_ASKED))
-        certificate = replace(
-            rungs.certificate, warning=known,
-            assumption=assumption_of(
+        certificate = replace(rungs.certificate, warning=known).resting_on(
+            assumption_of(
                 splits.fresh.rows if isinstance(splits.fresh, FreshRows) else None, task.decision,
                 frontier.candidates.patch(rungs.choice.model, rungs.choice.strength),
-            ),
+            )
         )  # fmt: skip
         certificate_of_preferred = rungs.of_preferred
         choice, preferred = (
@@ -112,7 +128,9 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         counts = count_rows(learned.rows, patch, target.comparisons)
         choice = preferred = _with_expected(choice, counts, target, "selection rows")
     patch = frontier.candidates.patch(choice.model, choice.strength)
-    patch = type(patch).model_validate({**dict(patch), "action": target.action})
+    outlook = outlook_of(learned_rows(splits), task.decision, patch, task.doubt)
+    patch = type(patch).model_validate({**dict(patch), "action": target.action, "outlook": outlook})
+    choice = replace(choice, outlook=_outlook(patch, learned.rows))
     return Fitted(
         patch=with_fingerprint(patch, splits.learn if splits.both is None else splits.both.rows),
         encoder=encoder,
@@ -129,6 +147,44 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         struck=struck_lines(frontier.candidates, choice, learned.rows, target.comparisons),
         costs=partial(wishes, replace(task, encoder=encoder), learner, frontier, choice, preferred),
     )
+
+
+def _swings(
+    preferred: Choice, frontier: Frontier, learned: Learned, task: Task, encoder: Encoder
+) -> str | None:
+    """Whether another patch would be preferred if outcomes were as bad, or as good, as they may be.
+
+    What rests on outcomes that nobody has seen must not decide between patches unnoticed.
+    """
+    rows, pool, target = learned.rows, frontier.candidates, task.target
+    outlook = outlook_of(rows, task.decision, doubt=task.doubt)
+    ends = outlook.ends(odds_of(rows, task.decision))
+    chosen = pool.patch(preferred.model, preferred.strength).decide(rows.X, rows.f) != (rows.f > 0)
+    for words, end in zip(("badly", "well"), ends, strict=True):
+        other = replace(learned, rows=replace(rows, expected=fine(end)))
+        traced = Frontier.trace(
+            other, encoder, target.metrics, frontier.q, target.comparisons, target.priced_by
+        )
+        best = choose(traced, target)[-1]
+        changed = pool.patch(best.model, best.strength).decide(rows.X, rows.f) != (rows.f > 0)
+        both = int((chosen & changed).sum())
+        if both < ALIKE * int((chosen | changed).sum()):
+            return (
+                f"If people without an outcome turned out as {words} as they may, a patch that "
+                f"changes {best.change_rate:.1%} of decisions would be preferred, mostly others"
+            )
+    return None
+
+
+def _outlook(patch: Patch, rows: Rows) -> tuple[Expected, Expected] | None:
+    """What is expected of the promoted and of those left denied; None if all outcomes are known."""
+    if (rows.y != UNKNOWN).all():
+        return None
+    denied, approved = rows.f <= 0, patch.decide(rows.X, rows.f)
+    promoted, left = (
+        expected_of(rows, patch, who) for who in (denied & approved, denied & ~approved)
+    )
+    return None if promoted is None or left is None else (promoted, left)
 
 
 def assumption_of(rows: Rows | None, decision: Decision, patch: Patch) -> str | None:

@@ -23,6 +23,7 @@ from fairpatch.choose.pool import HUNDRED, Pool
 from fairpatch.choose.target import Requirement
 from fairpatch.data.rows import Rows, layers_of, strata_of
 from fairpatch.floor import too_few
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction, untouched
@@ -85,6 +86,8 @@ class Frontier:
     that have: it says which candidate is best, and nothing of it is shown."""
     unit: float = 2.0
     """What a decision that differs costs at most: a change and an error."""
+    observed: bool = True
+    """Whether everybody's outcome is known; errors are expected ones otherwise."""
 
     @classmethod
     def trace(
@@ -99,11 +102,11 @@ class Frontier:
         """Follow every candidate, as it will be used, through all strengths."""
         rows, pool = learned.rows, learned.pool
         counts = learned.counts or Counts.from_arrays(
-            decision=rows.f > 0, y=rows.y, sensitive_features=rows.s.comparable(),
-            strata=strata_of(comparisons, rows.X),
+            decision=rows.f > 0, y=rows.labels, sensitive_features=rows.s.comparable(),
+            strata=strata_of(comparisons, rows.X), outcomes=rows.outcomes,
         )  # fmt: skip
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
-        priced = None if costs is None else costs.read(rows.X, rows.y)
+        priced = None if costs is None else costs.read(rows.X, rows.good)
         layers = layers_of(rows, comparisons)
         if q is None and comparisons is not None:
             q = {}  # the blind bound compares everybody
@@ -113,7 +116,8 @@ class Frontier:
         def traced(ratios: Floats, crossed: "Frontier | None" = None) -> "Frontier":
             dials = dials_of(ratios, pool.directions, rows, pool, layers, priced)
             unit = 2.0 if priced is None else priced.unit
-            return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed, unit)
+            seen = bool((rows.y != UNKNOWN).all())
+            return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed, unit, seen)
 
         if learned.final is None:
             return traced(learned.ratios)
@@ -216,7 +220,7 @@ class Frontier:
 
     def _repr_html_(self) -> str:
         best = [r for r, kept in zip(self.records(), self.pareto(), strict=True) if kept]
-        rows = table(best, str(self), self.asked).html()
+        rows = table(best, str(self), self.asked, observed=self.observed).html()
         if find_spec("matplotlib") is None:
             return rows
         picture = FrontierDisplay.from_frontier(self).svg()
@@ -266,7 +270,7 @@ def dials_of(
 
     In strata, or against a reference, there is one for each comparison.
     """
-    groups, dials = rows.s.comparable(), []
+    groups, good, dials = rows.s.comparable(), rows.good, []
     weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
     for r, direction in zip(ratios, directions, strict=True):
 
@@ -274,7 +278,7 @@ def dials_of(
             codes: Ints, weight: Floats | None = weight, r: Floats = r, d: Direction = direction
         ) -> Dial:
             return trace(
-                r, rows.f, rows.y, codes, direction=d, most=candidates.strongest, weight=weight,
+                r, rows.f, good, codes, direction=d, most=candidates.strongest, weight=weight,
                 previous=rows.previous, strengths=candidates.strengths, priced=priced,
             )  # fmt: skip
 
@@ -296,7 +300,10 @@ def _shown(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def table(records: Sequence[Record], title: str, asked: Sequence[Metric] = (P_RULE,)) -> Table:
+def table(
+    records: Sequence[Record], title: str, asked: Sequence[Metric] = (P_RULE,), *,
+    observed: bool = True,
+) -> Table:  # fmt: skip
     """Records of candidates for people to read, those with the fewest changes first."""
     features = list(records[0].metrics) if records else []
     shown = [(metric, feature) for metric in asked for feature in features]
@@ -314,9 +321,10 @@ def table(records: Sequence[Record], title: str, asked: Sequence[Metric] = (P_RU
     header = [
         "candidate",
         "changes",
-        "accuracy",
-        "promoted: y = 1",
-        "left denied: y = 1",
+        *(
+            name if observed else f"{name}, expected"
+            for name in ("accuracy", "promoted: y = 1", "left denied: y = 1")
+        ),
         *(f"{m.words}, {f}" for m, f in shown),
     ]
     return Table(title, header, rows)

@@ -22,6 +22,7 @@ from fairpatch.decision import Decision
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
+from fairpatch.roles import DOUBT
 
 ENTRY_POINTS = "fairpatch.learners"
 """The group in which a package names its learners."""
@@ -53,6 +54,8 @@ class Task:
     cross_fit : bool
         Whether candidates are to be compared on people whom they have not seen; not where only
         what a wish costs is to be seen.
+    doubt : float
+        By which factor the odds of outcomes that nobody has seen may be off.
     """
 
     splits: Splits
@@ -64,6 +67,7 @@ class Task:
     ask: "Ask | None" = None
     memory: dict[str, Any] = field(default_factory=dict, repr=False)
     cross_fit: bool = True
+    doubt: float = DOUBT
 
 
 @dataclass(frozen=True, eq=False)

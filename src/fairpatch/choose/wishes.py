@@ -91,14 +91,16 @@ def _chosen(task: Task, learner: Learner, like: Frontier) -> Choice | None:
         return None
 
 
-def wish_table(table: Sequence[Wish], outcome: str) -> Table:
-    """For people to read."""
+def wish_table(table: Sequence[Wish], outcome: str, *, observed: bool = True) -> Table:
+    """For people to read; ``observed``, whether everybody's outcome is known."""
     rows = [
         [w.name, _percent(w.change_rate, 1), "" if w.accuracy is None else f"{w.accuracy:.3f}",
          _percent(w.promoted_outcome, 0) if w.promoted_outcome is not None else ""]
         for w in table
     ]  # fmt: skip
     header = ["condition", "changes", "accuracy", f"promoted with {outcome}"]
+    if not observed:
+        header, rows = [*header[:2], "expected accuracy"], [row[:3] for row in rows]
     return Table("What each condition costs, on the selection rows", header, rows)
 
 

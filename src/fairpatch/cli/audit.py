@@ -17,6 +17,7 @@ from fairpatch.cli.options import (
     Model,
     NoIgnore,
     NoSensitive,
+    Outcomes,
     Positive,
     PRule,
     Reference,
@@ -45,6 +46,7 @@ def run(
     ignore: Ignore = None,
     no_sensitive: NoSensitive = None,
     no_ignore: NoIgnore = None,
+    outcomes: Outcomes = None,
     weight: Weight = None,
     threshold: Threshold = None,
     trust_model: TrustModel = None,
@@ -70,6 +72,7 @@ def run(
         label=label,
         positive=positive,
         favourable=favourable,
+        outcomes=outcomes,
         weight=weight,
         score=score,
         model=model,
@@ -91,6 +94,7 @@ def run(
         decision=options.decision,
         show_small_counts=show_small_counts,
         mean_scores=adverse_impact,
+        roles=options.columns,
     )
     asked = configs.limits(target or [], {"p_rule": p_rule})
     if reference is not None and not adverse_impact:

@@ -26,8 +26,12 @@ from fairpatch.direction import harm_in
 from fairpatch.life.plan import Need
 from fairpatch.probable import columns_of
 from fairpatch.report.identity import About
+from fairpatch.roles import Roles
 
 OF_THE_DECISION = ("positive", "favourable", "threshold", "score_unit", "weight", "key")
+OF_THE_COLUMNS = ("outcomes", "doubt")
+INSIDE = {"decision": OF_THE_DECISION, "columns": OF_THE_COLUMNS}
+"""Entries of a group that may also stand by themselves, as flags do."""
 LISTS = ("sensitive", "exclude", "categories", "ignore")
 FLAG = {"categories": "category"}
 """Flags that are not named as their entry."""
@@ -57,12 +61,19 @@ class Config(BaseModel):
     data: str = Field(
         description="CSV or Parquet file, folder, glob, base.duckdb::table, URL::table"
     )
-    label: str = Field(description="column of the outcome, of two labels")
+    label: str | None = Field(
+        None, description="column of the outcome, of two labels; empty where there are no outcomes"
+    )
     decision: Decision = Field(
         default_factory=Decision,
         description="the positive label, which decision is good for a person, threshold, weights, "
         "key and words; positive, favourable, threshold, score_unit, weight and key may be "
         "given directly, too",
+    )
+    columns: Roles = Field(
+        default_factory=Roles,
+        description="what is to be known of the columns: whose outcomes there are; outcomes and "
+        "doubt may be given directly, too",
     )
     sensitive: list[str] = Field(description="columns of the sensitive features")
     score: str | None = Field(None, description="column of the base model's probability")
@@ -125,17 +136,19 @@ class Config(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _said_by_themselves(cls, data: Any) -> Any:
-        """The decision's entries may stand beside it, as flags do."""
+        """Entries of the decision and of the columns may stand beside them, as flags do."""
         if not isinstance(data, dict):
             return data
-        direct = {k: data[k] for k in OF_THE_DECISION if data.get(k) is not None}
-        rest = {k: v for k, v in data.items() if k not in OF_THE_DECISION}
-        inside = rest.get("decision") or {}
-        inside = inside if isinstance(inside, dict) else dict(inside)
-        twice = sorted(set(direct) & set(inside))
-        if twice:
-            raise ValueError(f"{twice[0]} is given twice, by itself and in the decision")
-        return {**rest, "decision": {**inside, **direct}}
+        for group, names in INSIDE.items():
+            direct = {k: data[k] for k in names if data.get(k) is not None}
+            rest = {k: v for k, v in data.items() if k not in names}
+            inside = rest.get(group) or {}
+            inside = inside if isinstance(inside, dict) else dict(inside)
+            twice = sorted(set(direct) & set(inside))
+            if twice:
+                raise ValueError(f"{twice[0]} is given twice, by itself and in {group}")
+            data = {**rest, group: {**inside, **direct}}
+        return data
 
     @model_validator(mode="after")
     def _one_role_each(self) -> "Config":
@@ -163,7 +176,8 @@ class Config(BaseModel):
         probable = self.decision.probable  # such a feature need not be a column itself
         told = [name for name in self.sensitive if name not in probable]
         lists = (*told, *columns_of(probable), *self.exclude, *self.categories, *self.ignore)
-        return list(dict.fromkeys([self.label, *lists, *(name for name in some if name)]))
+        named = (self.label, *lists, *some, *self.columns.exclude, *self.columns.categories)
+        return list(dict.fromkeys(name for name in named if name))
 
 
 def schema() -> str:
@@ -192,12 +206,14 @@ def read(
                 f"trust_model in {path} is ignored: whether a file may run code is decided by the "
                 "person who runs the command, with --trust-model"
             )
-    inner: dict[str, Any] = entries["decision"] if isinstance(entries.get("decision"), dict) else {}
+    inner: dict[str, Any] = {}
+    for group in INSIDE:
+        inner |= entries[group] if isinstance(entries.get(group), dict) else {}
     unsaid = [k for k, v in (*entries.items(), *inner.items()) if v in ("?", ["?"])]
     unknown = [k for k in unsaid if options.get(k) is None]
     if unknown:
         refuse(f"{path}: {', '.join(unknown)}: nobody but you can say, replace the '?'")
-    for name in ("target", "decision"):
+    for name in ("target", *INSIDE):
         if not isinstance(entries.get(name) or {}, dict):
             refuse(f"{path}: {name} must hold options as 'name: value'; got {entries[name]!r}")
     asked = _given(options.pop("target", {}))
@@ -205,12 +221,8 @@ def read(
     if without is not None:
         _tell_contradictions(entries, inner, options, path)
         options = _with_lists(entries, options, without)
-    decision = {k: v for k in OF_THE_DECISION if (v := options.pop(k, None)) is not None}
-    if decision:
-        inside = entries.get("decision") or {}
-        entries = {k: v for k, v in entries.items() if k not in decision}
-        entries["decision"] = {**inside, **decision}
-    flags = {**_given(options), **decision, **asked}
+    entries, direct = _with_flags(entries, options)
+    flags = {**_given(options), **direct, **asked}
     entries |= _given(options)
     if target:
         entries["target"] = target
@@ -218,6 +230,21 @@ def read(
         return Config.model_validate(entries)
     except ValidationError as error:
         return refuse("; ".join(_blamed(p, flags, path) for p in error.errors()))
+
+
+def _with_flags(
+    entries: dict[str, Any], options: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The file's groups with what flags say of them; and those flags, out of the options."""
+    direct: dict[str, Any] = {}
+    for group, names in INSIDE.items():
+        flagged = {k: v for k in names if (v := options.pop(k, None)) is not None}
+        if flagged:
+            inside = entries.get(group) or {}
+            entries = {k: v for k, v in entries.items() if k not in flagged}
+            entries[group] = {**inside, **flagged}
+        direct |= flagged
+    return entries, direct
 
 
 def _with_lists(
@@ -259,7 +286,7 @@ def need_direction(options: Config) -> None:
     """Refuse to learn anything while nobody said which decision is good for a person."""
     if "favourable" in options.decision.model_fields_set:
         return
-    harm = harm_in([options.label, options.decision.positive or ""])
+    harm = harm_in([options.label or "", options.decision.positive or ""])
     refuse(
         "nobody said which decision is good for a person: --favourable 1 where a high score speaks "
         "for them (repaid, hired), --favourable 0 where it speaks against them (default, fraud); "
@@ -313,6 +340,7 @@ def _problem(error: Any) -> str:
     known: dict[str, Any] = {
         "target": TargetOptions,
         "decision": Decision,
+        "columns": Roles,
         "about": About,
         "alternatives": Need,
     }

@@ -29,6 +29,7 @@ from fairpatch.cli.options import (
     NoExclude,
     NoIgnore,
     NoSensitive,
+    Outcomes,
     Positive,
     Score,
     Sensitive,
@@ -77,6 +78,7 @@ def run(
     no_exclude: NoExclude = None,
     no_ignore: NoIgnore = None,
     no_category: NoCategories = None,
+    outcomes: Outcomes = None,
     weight: Weight = None,
     key: Key = None,
     threshold: Threshold = None,
@@ -108,7 +110,7 @@ def run(
     options = configs.read(
         config, without=without, data=data, label=label, positive=positive,
         favourable=favourable, score=score, model=model, sensitive=sensitive, exclude=exclude,
-        ignore=ignore, categories=category, weight=weight, key=key,
+        ignore=ignore, categories=category, outcomes=outcomes, weight=weight, key=key,
         threshold=threshold, seed=seed, trust_model=trust_model,
         target=configs.limits(target or [], {
             "p_rule": p_rule, "max_changes": max_changes, "max_columns": max_columns,
@@ -160,7 +162,7 @@ def fit(
     verdict = None if g.certificate_ is None else g.certificate_.verdict
     write_run(out, options, patch, g.frontier_, review, verdict=verdict, people=g.fitted_.people)
     if not quiet:
-        note(wish_table(g.fitted_.wishes, g.choice_.outcome).text())
+        note(wish_table(g.fitted_.wishes, g.choice_.outcome, observed=g.choice_.observed).text())
         note(certificate_text(review.summary.certificate))
         tell_findings(review.summary.flags)
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
@@ -213,8 +215,8 @@ def estimator_of(
 
     return FairPatch(
         model, target, learner=learner_of(learner), decision=options.decision,
-        exclude=options.exclude, categories=options.categories, max_rows=options.max_rows,
-        random_state=options.seed,
+        roles=options.columns, exclude=options.exclude, categories=options.categories,
+        max_rows=options.max_rows, random_state=options.seed,
     )  # fmt: skip
 
 
@@ -266,9 +268,12 @@ def _fit(g: "FairPatch", people: Any, options: "Config", *, inside: bool) -> Non
             refuse("seen_by_base is not read by a fit inside the engine: leave the key out")
         g.fit(people, options.label, sensitive_features=S)
         return
-    lost = int(people[options.label].isna().sum())
+    lost = 0 if options.label is None else int(people[options.label].isna().sum())
     if lost:
-        note(f"{lost:,} rows have no {options.label!r}: nothing is learned from them")
+        note(
+            f"{lost:,} rows have no {options.label!r}: they count in approval rates, and elsewhere "
+            "by what is expected of them"
+        )
     trained = None if known is None else tables.true_or_false(people[known])
     X = people.drop(columns=[known] if known else [])
     g.fit(X, options.label, sensitive_features=S, seen_by_base=trained)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import SOURCES, Favourable, Model
+from fairpatch.cli.options import SOURCES, Favourable, Model, Outcomes
 from fairpatch.cli.profile import SEEN, Profile, profile
 from fairpatch.cli.say import note, refuse, say
 
@@ -20,15 +20,21 @@ def run(
     out: Annotated[Path, typer.Option(help="where to write it")] = Path("fairpatch.yaml"),
     model: Model = None,
     favourable: Favourable = None,
+    outcomes: Outcomes = None,
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Guess what the columns are, and say so in comments."""
+    from typing import get_args
+
     from fairpatch.files.atomic import write_whole
+    from fairpatch.roles import Outcomes as Whose
 
     if favourable not in (None, 0, 1):
         refuse(
             f"--favourable must be 1 or 0, the decision that is good for a person; got {favourable}"
         )
+    if outcomes is not None and outcomes not in get_args(Whose):
+        refuse(f"--outcomes must be one of {', '.join(get_args(Whose))}; got {outcomes!r}")
     if out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or --out for another name")
     table = tables.relation(data)
@@ -37,6 +43,8 @@ def run(
     if model is not None and guessed.score is not None:  # some model's, perhaps this one's
         guessed.exclude[guessed.score] = "a score, no quantity of the person"
         guessed.score, guessed.percent = None, False
+    if outcomes is not None:
+        guessed.outcomes = outcomes
     write_whole(out, _text(data, names, guessed, model, favourable).rstrip("\n"))
     open_ones = _open(guessed, model, favourable)
     if open_ones:
@@ -46,6 +54,8 @@ def run(
                 f"{guessed.harm!r} sounds like a harm: if a high score is bad for a person, "
                 "favourable is 0"
             )
+        if guessed.outcomes == "?":
+            note(f"whose outcomes are known? {guessed.why_outcomes}")
         if _hardly_any(guessed):
             note(
                 f"{guessed.above:.1%} of the scores are above 0.5, so that is hardly the threshold "
@@ -60,6 +70,7 @@ def _open(profile: Profile, model: str | None, favourable: int | None) -> list[s
         "positive": profile.positive == "?",
         "favourable": favourable is None,
         "threshold": _hardly_any(profile),
+        "outcomes": profile.outcomes == "?",
         "score": profile.score is None and model is None,
         "sensitive": not profile.sensitive,
     }
@@ -81,14 +92,15 @@ def _text(
 # fairpatch: what a run needs. Check every line that was guessed from {_yaml(data)}.
 data: {_yaml(data)}
 {_dialect(data)}\
-# the outcome
+# the outcome; leave it empty where there are none
 label: {_yaml(profile.label)}
+{_outcomes(profile)}\
 decision:
 {_entry("positive", positive, about)}\
   # never guessed: 1 where a high score is good for a person, 0 where it is bad for them{sounds}
   favourable: {'"?"' if favourable is None else favourable}
   # decision 1 is a probability above this{_at_half(profile)}: set it to your model's own
-  threshold: {'"?"' if _hardly_any(profile) else 0.5}
+  threshold: {_threshold(profile)}
 {_unit(profile)}\
 {_entry("weight", profile.weight, "what each row weighs")}\
 {_entry("key", profile.key, "tells people apart: those who weigh more are drawn by it")}\
@@ -118,8 +130,28 @@ seed: 0
 """
 
 
+def _outcomes(profile: Profile) -> str:
+    if profile.outcomes is None:
+        return ""
+    return f"""\
+columns:
+  # whose outcome is known: that of the approved, of the approved and a sample of the denied, or
+  # everybody's (some too young to have one). {profile.why_outcomes}
+  outcomes: {'"?"' if profile.outcomes == "?" else profile.outcomes}
+"""
+
+
+def _threshold(profile: Profile) -> str:
+    """As outcomes show it, or one half; "?" where it can hardly be that."""
+    if profile.threshold is not None:
+        return f"{profile.threshold:g}  # outcomes are known on one side of this"
+    return '"?"' if _hardly_any(profile) else "0.5"
+
+
 def _hardly_any(profile: Profile) -> bool:
     """Whether one half is hardly a threshold: nearly all scores are on one side of it."""
+    if profile.threshold is not None:
+        return False
     return profile.above is not None and not FEW <= profile.above <= 1 - FEW
 
 

@@ -135,7 +135,7 @@ def _people(options: "Config", data: str, labels: str | None, join: str | None) 
     given = tables.relation(data, options.csv)
     if labels is None and options.label in given.columns:
         return table_of(options), True
-    if labels is None:
+    if labels is None or options.label is None:
         named = [n for n in options.named if n != options.label]
         tables.need_columns(given, named, data)
         return tables.without(given, [n for n in options.ignore if n in given.columns]), False

@@ -11,6 +11,9 @@ SOURCES = "CSV, Parquet, folder, glob, base.duckdb::table, or URL::table"
 ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="YAML file; see: init")]
 Data = Annotated[str | None, typer.Option(help=SOURCES)]
 Label = Annotated[str | None, typer.Option(help="column of the outcome, of two labels")]
+Outcomes = Annotated[
+    str | None, typer.Option(help="whose outcome is known: everybody, approved or sample")
+]
 Positive = Annotated[str | None, typer.Option(help="label that the score is the probability of")]
 Favourable = Annotated[
     int | None, typer.Option(help="the decision that is good for a person, 1 or 0")

@@ -48,6 +48,11 @@ class Profile:
     """Whether the score runs from 0 to 100."""
     above: float | None = None
     """The share of the scores that are above one half."""
+    outcomes: str | None = None
+    """Whose outcomes are known: "?" where that goes with the score, None where it does not."""
+    why_outcomes: str = ""
+    threshold: float | None = None
+    """The score on one side of which outcomes are known, where there is one."""
     sensitive: list[str] = field(default_factory=list)
     bands: dict[str, list[float]] = field(default_factory=dict)
     ages: dict[str, list[float]] = field(default_factory=dict)
@@ -81,6 +86,8 @@ def profile(frame: Any, index: list[str], score: str | None = None) -> Profile:
     if guess.score is not None:
         _copies(guess, frame)
         guess.above = _above_half(frame[guess.score], percent=guess.percent)
+        if guess.label != "?":
+            _whose_outcomes(guess, frame[guess.score], frame[guess.label])
     if guess.weight is not None:
         keys = [n for n, why in guess.ignore.items() if why == KEY and frame[n].dtype.kind in "iu"]
         guess.key = keys[0] if len(keys) == 1 else None
@@ -172,6 +179,54 @@ def _above_half(scores: Any, *, percent: bool) -> float | None:
     if known.dtype.kind not in "iuf" or not len(known):
         return None
     return float((known > (PERCENT / 2 if percent else 0.5)).mean())
+
+
+def _whose_outcomes(guess: Profile, scores: Any, labels: Any) -> None:
+    """Whether labels are missing on one side of the score, and from where on."""
+    from fairpatch.measure.known import KnownLabels
+
+    known = scores.notna()
+    if scores.dtype.kind not in "iuf":
+        return
+    values, told = scores[known].to_numpy(float), labels[known].notna().to_numpy()
+    cut = _parting(values, told)
+    if cut is None:
+        return
+    above = values > cut
+    shares = [float(told[side].mean()) for side in (above, ~above)]
+    table = [float(v) for v in ((~above).sum(), above.sum(), told[~above].sum(), told[above].sum())]
+    if not KnownLabels(*table).by_decision:
+        return
+    guess.outcomes = "?"
+    guess.why_outcomes = (
+        f"Of the people with a score above {cut:g}, {shares[0]:.0%} have one, of the others "
+        f"{shares[1]:.0%}."
+    )
+    if max(shares) > 2 * min(shares):
+        guess.threshold = cut / PERCENT if guess.percent else cut
+
+
+def _parting(values: Any, told: Any) -> float | None:
+    """The roundest score that best parts people with a label from those without."""
+    import numpy as np
+
+    if told.all() or not told.any():
+        return None
+    cuts, at = np.unique(values, return_inverse=True)
+    with_label, without = (
+        np.bincount(at[who], minlength=len(cuts)).cumsum() for who in (told, ~told)
+    )
+    apart = np.abs(with_label / with_label[-1] - without / without[-1])[:-1]
+    if not len(apart):
+        return None
+    k = int(apart.argmax())
+    low, high = float(cuts[k]), float(cuts[k + 1])  # anything from low on, below high, parts alike
+    for digits in range(-3, 12):
+        step = 10.0**-digits
+        rounded = round(np.ceil(low / step - 1e-9) * step, max(digits, 0))
+        if low <= rounded < high:
+            return float(rounded)
+    return low
 
 
 def _copies(guess: Profile, frame: Any) -> None:

@@ -204,8 +204,9 @@ def no_features(source: Path, data: str) -> list[str]:
     if not source.is_dir():
         return index_columns(data)
     options = options_of(source)
-    some = (options.seen_by_base, options.decision.weight, options.decision.key)
-    named = [options.label, *options.sensitive, *options.ignore, *(n for n in some if n)]
+    decision = options.decision
+    some = (options.label, options.seen_by_base, decision.weight, decision.key)
+    named = [*(n for n in some if n), *options.sensitive, *options.ignore]
     return [*named, *index_columns(data)]
 
 

@@ -140,7 +140,7 @@ def train_candidates(
     problem = Problem(
         Z=encoder.transform(rows.X),
         f_logit=f_logit,
-        y=rows.y.astype(np.float64),
+        y=rows.good,
         s=s,
         weight=weight,
         ratio_weight=cost / max(np.average(cost, weights=weight), 1e-12),

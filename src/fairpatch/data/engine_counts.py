@@ -28,6 +28,7 @@ from fairpatch.patch.expressions import (
     probability,
 )
 from fairpatch.patch.typed import typed
+from fairpatch.roles import Outcomes
 from fairpatch.sensitive import sensitive_table
 
 CONFIDENCE = "fairpatch_confidence"
@@ -42,6 +43,7 @@ def count_table(
     sensitive_features: Sequence[str],
     decided: str | None = None,
     strata: Sequence[str] = (),
+    outcomes: Outcomes | None = None,
 ) -> list[Counts]:
     """Counts of f's and every patch's decisions over a whole table, by one GROUP BY.
 
@@ -59,7 +61,8 @@ def count_table(
     made = None if decided is None else nw.col(decided).cast(nw.Boolean)
     if made is not None and not decision.favourable:
         made = ~made
-    return count_patches(table, patches, base, label, sensitive_features, label_of, made, strata)
+    about = (sensitive_features, label_of, made, strata, outcomes)
+    return count_patches(table, patches, base, label, *about)
 
 
 def count_patches(
@@ -71,6 +74,7 @@ def count_patches(
     label_of: Callable[[Value], int | None] | None = None,
     made: nw.Expr | None = None,
     strata: Sequence[str] = (),
+    outcomes: Outcomes | None = None,
 ) -> list[Counts]:
     """Counts of f's and every patch's decisions, with the label as an expression or a column."""
     if base.score_column is None:
@@ -78,6 +82,7 @@ def count_patches(
     options: dict[str, Any] = {
         "decision": base.favour_expr(), "sensitive_features": features, "y": label,
         "sample_weight": base.decision.weight, "label_of": label_of, "strata": strata,
+        "outcomes": outcomes,
     }  # fmt: skip
     if made is not None:
         return Counts.from_frame_each(table, new_decisions=[made], **options)

@@ -27,6 +27,7 @@ from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
 from fairpatch.keys import PRIME, place
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
@@ -34,6 +35,7 @@ from fairpatch.measure.labels import label_expr
 from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.probable import columns_of, drawn_table
+from fairpatch.roles import Outcomes
 from fairpatch.sensitive import banded_table
 
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
@@ -59,16 +61,18 @@ class EngineSplits:
 
     table: Any
     key: str
-    y: str
+    y: str | None
     features: tuple[str, ...]
     base: BaseModel
     shares: Shares
     seed: int
+    outcomes: Outcomes = "everybody"
+    """Whose label is known."""
 
     @classmethod
     def of(
         cls, table: Any, y: Any, sensitive_features: Any, f: Any, decision: Decision,
-        shares: Shares | None, seed: int,
+        shares: Shares | None, seed: int, outcomes: Outcomes = "everybody",
     ) -> "EngineSplits":  # fmt: skip
         """A table as a caller gives it: everything is the name of one of its columns."""
         key: Any = decision.key
@@ -76,7 +80,8 @@ class EngineSplits:
             list(sensitive_features) if isinstance(sensitive_features, list | tuple)
             else [sensitive_features]
         )  # fmt: skip
-        if not all(isinstance(name, str) for name in (f, y, key, *features)):
+        named = (f, key, *features, *([] if y is None else [y]))
+        if not all(isinstance(name, str) for name in named):
             raise TypeError(
                 "for a table in an engine, the estimator, y, sensitive_features and the decision's "
                 "key must be names of its columns: FairPatch('score', target, decision=Decision("
@@ -88,7 +93,7 @@ class EngineSplits:
             shares = shares_for(int(people))
         base = BaseModel(f, decision=decision)
         drawn = drawn_table(table, decision.probable, key)
-        found = cls(drawn, key, y, tuple(features), base, shares, seed)
+        found = cls(drawn, key, y, tuple(features), base, shares, seed, outcomes)
         return replace(found, table=banded_table(drawn, decision.bands, features))
 
     def __post_init__(self) -> None:
@@ -117,6 +122,8 @@ class EngineSplits:
 
     @cached_property
     def _label(self) -> tuple[tuple[Value, Value], nw.Expr]:
+        if self.y is None:
+            return self.base.decision.classes_unseen, nw.lit(None).cast(nw.Int64)
         return label_expr(self.table, self.y, self.base.decision)
 
     @property
@@ -142,7 +149,8 @@ class EngineSplits:
         """Key, label, weight and sensitive features: what no model reads."""
         decision = self.base.decision
         weight = {decision.weight} if decision.weight else set()
-        return {self.key, self.y, *weight, *self.features, *columns_of(decision.probable)}
+        label = set() if self.y is None else {self.y}
+        return {self.key, *label, *weight, *self.features, *columns_of(decision.probable)}
 
     @property
     def counts(self) -> tuple[Counts, Counts, Counts]:
@@ -174,13 +182,14 @@ class EngineSplits:
             sensitive_features=[*self.features, SPLIT],
             y=LABEL,
             sample_weight=self.base.decision.weight,
+            outcomes=self.outcomes,
         )
         lost = counts.where([group[-1] == LOST for group in counts.groups]).total
         if lost:
             raise ValueError(
                 f"{lost:,} rows have no {self.key!r}: the key tells rows apart, so each needs one"
             )
-        for label in (0, 1):
+        for label in (0, 1) if self.y is not None else ():
             if not counts.along("label")[label]:
                 lacking = self.classes[label == self.base.decision.favourable]
                 raise ValueError(
@@ -204,7 +213,10 @@ class EngineSplits:
         """Counts of every patch on all rows of the last split: one scan for all of them."""
         fresh = self._placed.filter(nw.col(PLACE) >= self._edges[2]).to_native()
         strata = () if comparisons is None else comparisons.columns
-        return count_patches(fresh, patches, self.base, nw.col(LABEL), self.features, strata=strata)
+        return count_patches(
+            fresh, patches, self.base, nw.col(LABEL), self.features, strata=strata,
+            outcomes=self.outcomes,
+        )  # fmt: skip
 
     def sample(self, most: int | None) -> Rows:
         """At most about so many rows of the last split, each as likely as the others."""
@@ -231,7 +243,7 @@ class EngineSplits:
         chosen = reduce(lambda a, b: a | b, taken)
         weight = self.base.decision.weight
         columns = [self.key, *self.features, *self.columns, *([weight] if weight else [])]
-        placed = self._placed.filter(~nw.col(LABEL).is_null() & chosen)
+        placed = self._placed.filter(chosen)
         fetched = frame_of(placed.select(*columns, LABEL, PLACE)).sort(self.key)
         split = np.searchsorted(self._edges[1:3], fetched[PLACE].to_numpy(), side="right")
         return [
@@ -257,8 +269,10 @@ class EngineSplits:
         limit = nw.lit(begin + round((end - begin) * share))
         for stratum, size in sizes.items():
             if stratified and size * share < FEW:
+                *group, label = stratum
                 names = (*self.features, LABEL)
-                here = [_equals(c, v) for c, v in zip(names, stratum, strict=True)]
+                own = (*group, None if label == UNKNOWN else label)
+                here = [_equals(c, v) for c, v in zip(names, own, strict=True)]
                 few = nw.lit(begin + round((end - begin) * min(1.0, FEW / size)))
                 limit = nw.when(reduce(lambda a, b: a & b, here)).then(few).otherwise(limit)
         return limit
@@ -269,25 +283,28 @@ class EngineSplits:
         return {
             (*group, label): int(people[g, label])
             for g, group in enumerate(counts.groups)
-            for label in (0, 1)
+            for label in (0, 1, UNKNOWN)
             if people[g, label]
         }
 
     def _rows(self, fetched: Any, counts: Counts) -> Rows:
-        y = fetched[LABEL].to_numpy().astype(np.int64)
+        y = fetched[LABEL].cast(nw.Float64).fill_null(UNKNOWN).fill_nan(UNKNOWN).to_numpy()
+        y = y.astype(np.int64)
         # by lists: numpy has no whole numbers with gaps
         groups = Groups.of({n: np.array(fetched[n].to_list(), object) for n in self.features})
         joint, code = groups.joint
-        taken = np.zeros((len(joint), 2))
+        taken = np.zeros((len(joint), UNKNOWN + 1))
         np.add.at(taken, (code, y), 1)
         at = {group: g for g, group in enumerate(counts.groups)}
-        people = counts.along("group", "label")[[at[group] for group in joint], :2]
+        people = counts.along("group", "label")[[at[group] for group in joint]]
         weight = (people / np.maximum(taken, 1))[code, y]
         weight_column, stands_for = self.base.decision.weight, weight
         if weight_column is not None:
             weight = weight * check.weights("weight", fetched[weight_column].to_numpy())
         X = fetched.select(*self.columns).to_native()
-        return Rows(X, y, groups, self.base.logits(X), weight, stands_for=stands_for)
+        return Rows(
+            X, y, groups, self.base.logits(X), weight, stands_for=stands_for, outcomes=self.outcomes
+        )
 
 
 def thinned_table(table: Any, decision: Decision) -> Any:

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from fairpatch._checks import same_people
 from fairpatch.decision import Decision
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.labels import read_labels
+from fairpatch.patch.columns import Columns
 from fairpatch.roles import Given, take_apart
 
 
@@ -49,15 +51,25 @@ def read_given(
 ) -> tuple[Given, NDArray[Any]]:  # fmt: skip
     """Rows in memory, features checked and labels as 0 and 1; and the classes of the labels.
 
-    Where ``gaps`` are allowed, a label that is missing is ``UNKNOWN``.
+    Where ``gaps`` are allowed, a label that is missing is ``UNKNOWN``, and there may be none.
     """
     f = estimator.estimator
     known, classes = (getattr(f, name, None) for name in ("feature_names_in_", "classes_"))
     given = take_apart(X, y, sensitive_features, decision, known)
     same_people(X=given.X, y=given.y)
     features = read_features(estimator, given.X, reset=True)
+    if given.y is None and gaps:
+        people = Columns.of(features).rows
+        return replace(given, X=features, y=np.full(people, UNKNOWN)), _unseen(decision, classes)
     label_classes, labels = read_labels(given.y, decision, classes, gaps=gaps)
     return replace(given, X=features, y=labels), label_classes
+
+
+def _unseen(decision: Decision, classes: Any) -> NDArray[Any]:
+    """The classes where there are no labels: as f knows them, or as the decision says."""
+    if classes is not None and decision.positive is None:
+        return np.asarray(classes)
+    return np.array(decision.classes_unseen)
 
 
 def some_columns(X: Any, names: Any) -> Any:

@@ -14,6 +14,7 @@ from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons, Layers, check_many
 from fairpatch.measure.groups import Groups, numbered
 from fairpatch.patch.columns import Columns
+from fairpatch.roles import Outcomes
 
 Shares = tuple[float, float, float]
 """Of the rows: how many to learn from, to choose on, and to certify on."""
@@ -41,6 +42,10 @@ class Rows:
     """Of a feature that is known by probabilities: P(group), (rows, groups)."""
     told: Bools | None = None
     """Whose group of that feature is known, and not drawn."""
+    outcomes: Outcomes = "everybody"
+    """Whose label is known."""
+    expected: Floats | None = None
+    """P(good outcome) of those whose label is not known."""
 
     @classmethod
     def of(
@@ -97,7 +102,23 @@ class Rows:
 
     def take(self, rows: NDArray[np.intp]) -> "Rows":
         """Some of the rows."""
-        return replace(self, **{name: take(value, rows) for name, value in vars(self).items()})
+        held = {name: value for name, value in vars(self).items() if name != "outcomes"}
+        return replace(self, **{name: take(value, rows) for name, value in held.items()})
+
+    @property
+    def good(self) -> Floats:
+        """P(good outcome): 0 or 1 where the label is known, what is expected where it is not."""
+        known = self.y != UNKNOWN
+        if known.all():
+            return self.y.astype(np.float64)
+        if self.expected is None:
+            raise ValueError("some of these rows have no label, and nothing is expected of them")
+        return np.where(known, self.y, self.expected)
+
+    @property
+    def labels(self) -> Floats:
+        """Labels as counts take them: NaN where there is none."""
+        return np.where(self.y == UNKNOWN, np.nan, self.y)
 
     @property
     def labelled(self) -> "Rows":

@@ -13,13 +13,9 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
 from fairpatch.data.rows import Rows, Shares, strata_of
-from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
-
-LEFT_OUT = 3
-"""The place of a row that is good for nothing: f was trained on it, and it has no label."""
 
 
 class Fresh(Protocol):
@@ -53,8 +49,8 @@ class FreshRows:
         return [count_rows(self.rows, patch, comparisons) for patch in patches]
 
     def sample(self, most: int | None) -> Rows:
-        """At most so many of those whose label is known."""
-        return self.rows.labelled.sample(most, seed=0)
+        """At most so many of them."""
+        return self.rows.sample(most, seed=0)
 
     def scored(self, base: BaseModel) -> "FreshRows":
         """The same people, f having been asked about them."""
@@ -118,19 +114,15 @@ def in_memory(
     """Split rows that are at hand. Choosing and certifying count people, each of them once.
 
     Unless the weights are ``for_all``: then a row stands for so many people everywhere. Rows that f
-    was trained on are learned from only; rows without a label certify only.
+    was trained on are learned from only. Who has a label makes no difference.
     """
 
     def counted(some: Rows) -> Rows:
         return some if for_all else replace(some, sample_weight=None)
 
     known = np.zeros(len(rows), bool) if known_to_f is None else known_to_f
-    unlabelled = rows.y == UNKNOWN
     place = np.zeros(len(rows), np.int64)
-    place[~known & ~unlabelled] = rows.take(np.flatnonzero(~known & ~unlabelled)).split_codes(
-        shares, seed
-    )
-    place[unlabelled] = np.where(known[unlabelled], LEFT_OUT, 2)
+    place[~known] = rows.take(np.flatnonzero(~known)).split_codes(shares, seed)
     if rows.told is not None and rows.told.any():
         place = _told_certify(place, rows.told & ~known, seed)
     first = np.flatnonzero(place == 0)
@@ -173,8 +165,9 @@ def count_rows(rows: Rows, patch: Patch, comparisons: Comparisons | None = None)
     return Counts.from_arrays(
         decision=rows.f > 0,
         new_decision=patch.decide(rows.X, rows.f),
-        y=np.where(rows.y == UNKNOWN, np.nan, rows.y),
+        y=rows.labels,
         sensitive_features=rows.s,
         sample_weight=rows.sample_weight,
         strata=strata_of(comparisons, rows.X),
+        outcomes=rows.outcomes,
     )

@@ -84,6 +84,9 @@ class Protected:
         method: intervals.Method = "wilson",
     ) -> Estimate:
         """A rate of a group, or over everybody."""
+        why = rate.refused(self.counts)
+        if why is not None:
+            return Estimate.undefined(why)
         k, n = self._behind(rate, *margin, group=group)
         if k.exact and n.exact:
             hits, among = (by_group[group] for by_group in rate.per_group(self.by(*margin)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
+from fairpatch.disclose.reviewed import outcome
 from fairpatch.explain.change_tree import ChangeTree, Leaf
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import UNKNOWN
@@ -73,7 +74,11 @@ def change_audit(
     """
     before = rows.f > 0
     counts = Counts.from_arrays(
-        decision=before, new_decision=after, y=rows.y, sensitive_features=rows.s
+        decision=before,
+        new_decision=after,
+        y=rows.labels,
+        sensitive_features=rows.s,
+        outcomes=rows.outcomes,
     ).by(feature)
     some = rows if places_on is None else rows.take(places_on)
     then = after if places_on is None else after[places_on]
@@ -105,7 +110,9 @@ def swap_set(counts: Counts) -> tuple[Swap, ...]:
     for (f, g), what in names.items():
         people, ones = int(table[:, f, g].sum()), int(table[1, f, g])
         labelled = people - int(table[UNKNOWN, f, g])
-        moves.append(Swap(what, people, share(ones, labelled, "nobody")))
+        why = None if f or counts.outcomes == "everybody" else outcome(what).refused(counts)
+        known = share(ones, labelled, "nobody") if why is None else Estimate.undefined(why)
+        moves.append(Swap(what, people, known))
     return tuple(moves)
 
 

@@ -26,6 +26,7 @@ from fairpatch.disclose.reviewed import reviewed
 from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.front import FairPatch
 from fairpatch.life.plan import NEARLY, Need, Plan, Try
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.rates import correct_rate
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import Patch
@@ -167,7 +168,7 @@ def search(
         plan=plan,
         plan_sha256=plan.sha256,
         disparity=_disparity(published, target),
-        business=_business(plan.need),
+        business=_business(plan.need, observed=bool((rows.y != UNKNOWN).all())),
         base=figure(published.rate(correct_rate("f"))),
         tried=tried,
         chosen=chosen,
@@ -223,7 +224,9 @@ def _tried(
         kept=worse <= need.tolerance,
         changed=tens.count(np.sum(decision != (rows.f > 0))),
         fairness={f: apart(target.metrics[0], counts, f, tens) for f in counts.features},
-        accuracy=tens.share(float(np.sum(decision == (rows.y == 1))), float(len(rows))),
+        accuracy=tens.share(
+            float(np.sum(np.where(decision, rows.good, 1 - rows.good))), float(len(rows))
+        ),
         need=_by_tens(need, -worse, len(rows)),
         columns=[column.name for column in patch.columns],
         proxy=max(round(group_auc(patch.points(rows.X), codes), 1) for codes in rows.s.codes.T),
@@ -233,12 +236,13 @@ def _tried(
 
 def _given_up(need: Need, rows: Rows, decision: Bools, amount: Floats | None) -> float:
     """How much worse the business metric gets: points of accuracy, or a share."""
-    before, good = rows.f > 0, rows.y == 1
+    before, good = rows.f > 0, rows.good
     if need.metric == "accuracy":
-        return float(np.mean(before == good) - np.mean(decision == good))
+        right, then = (np.mean(np.where(d, good, 1 - good)) for d in (before, decision))
+        return float(right - then)
     if need.metric == "approvals":
         return float(1 - decision.sum() / max(before.sum(), 1))
-    lost = [float(np.sum(amount[d & ~good])) if amount is not None else 0.0
+    lost = [float(np.sum((amount * (1 - good))[d])) if amount is not None else 0.0
             for d in (before, decision)]  # fmt: skip
     return lost[1] / lost[0] - 1 if lost[0] else float(lost[1] > 0)
 
@@ -291,9 +295,10 @@ def _disparity(table: Protected, target: Target) -> list[Disparity]:
     ]
 
 
-def _business(need: Need) -> str:
+def _business(need: Need, *, observed: bool) -> str:
     if need.metric == "accuracy":
-        return f"Accuracy, which may fall by at most {need.tolerance:g}."
+        seen = "Accuracy" if observed else "Expected accuracy"
+        return f"{seen}, which may fall by at most {need.tolerance:g}."
     if need.metric == "approvals":
         return f"The number of approvals, which may fall by at most {need.tolerance:.0%}."
     return (

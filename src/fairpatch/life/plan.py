@@ -57,7 +57,8 @@ class Plan(Part):
     version: Literal[1] = 1
     need: Need
     target: dict[str, Any]
-    label: str
+    label: str | None
+    """None where there are no outcomes."""
     sensitive: tuple[str, ...]
     exclude: tuple[str, ...] = ()
     """Columns that policy keeps from the patch."""

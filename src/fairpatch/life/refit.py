@@ -20,6 +20,7 @@ from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.redial import redial
 from fairpatch.choose.target import Target
+from fairpatch.data.outcomes import outlook_of
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.disclose.reviewed import reviewed
@@ -29,6 +30,7 @@ from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.rates import changed_rate, share
 from fairpatch.patch import Patch
 from fairpatch.patched import PatchedModel
+from fairpatch.roles import Roles
 from fairpatch.verdict import Verdict
 
 Way = Literal["keep", "turn", "learn"]
@@ -158,7 +160,8 @@ def refit(
     target = target.replace(confidence=1 - (1 - target.confidence) / len(WAYS))
     g = FairPatch(
         estimator, target, decision=decision, exclude=(*exclude, *old.score_columns),
-        random_state=seed, **options,
+        roles=Roles(outcomes=old.outlook.outcomes, doubt=old.outlook.doubt), random_state=seed,
+        **options,
     )  # fmt: skip
     base = BaseModel(estimator, decision=decision)
     rows = PatchedModel(base, old.patch, old.classes).rows(X, y, sensitive_features)
@@ -170,7 +173,9 @@ def refit(
     lost: dict[Way, str] = {}
 
     def on_new(patch: Patch) -> PatchedModel:
-        known = with_probe(with_fingerprint(patch, first), base, first.X)
+        outlook = outlook_of(first, decision, patch, old.outlook.doubt)
+        known = with_fingerprint(patch.model_copy(update={"outlook": outlook}), first)
+        known = with_probe(known, base, first.X)
         return PatchedModel(base, known, old.classes)
 
     made["keep"] = on_new(old.patch)

@@ -28,7 +28,9 @@ from fairpatch.measure.counting import (
     tables_of,
 )
 from fairpatch.measure.groups import Group, ordered
+from fairpatch.measure.known import KnownLabels
 from fairpatch.measure.values import Value, plain
+from fairpatch.roles import Outcomes
 
 Axis = Literal["group", "stratum", "label", "before", "after"]
 AXES: tuple[Axis, ...] = ("group", "stratum", "label", "before", "after")
@@ -62,6 +64,10 @@ class Counts:
         Names of the columns that make the strata; none by default.
     strata : tuple of tuples
         One tuple of values for each stratum, in the order of its axis.
+    outcomes : {"everybody", "approved", "sample"}
+        Whose labels are known. Unless said, "approved" where they are missing by decision, of these
+        people or of those whom they are a part of: then nothing that rests on the labels of both
+        decisions is a rate of everybody.
 
     Examples
     --------
@@ -89,6 +95,17 @@ class Counts:
     weight_sq: Floats
     strata_features: tuple[str, ...] = ()
     strata: tuple[Group, ...] = NO_STRATA
+    outcomes: Outcomes | None = None
+
+    def __post_init__(self) -> None:
+        if self.outcomes in (None, "everybody"):
+            outcomes = "approved" if self.labels.by_decision else "everybody"
+            object.__setattr__(self, "outcomes", outcomes)
+
+    @property
+    def labels(self) -> KnownLabels:
+        """Of how many of the approved and of the denied a label is known."""
+        return KnownLabels.of(self.along("label", "before"))
 
     @classmethod
     def from_arrays(
@@ -101,6 +118,7 @@ class Counts:
         sample_weight: Any = None,
         strata: Any = None,
         membership: Any = None,
+        outcomes: Outcomes | None = None,
     ) -> Self:
         """Count rows held in memory.
 
@@ -121,6 +139,8 @@ class Counts:
         membership : array, optional
             How much of a person each row is, 0 to 1, where one is a row for each group that they
             may belong to.
+        outcomes : {"everybody", "approved", "sample"}, optional
+            Whose labels are known, where that is said.
 
         Returns
         -------
@@ -129,7 +149,7 @@ class Counts:
         tables = count_arrays(
             decision, new_decision, y, sensitive_features, strata, sample_weight, membership
         )
-        return cls(*tables)
+        return cls(*tables, outcomes=outcomes)
 
     @classmethod
     def from_frame(
@@ -143,6 +163,7 @@ class Counts:
         sample_weight: str | None = None,
         strata: Sequence[str] = (),
         membership: str | None = None,
+        outcomes: Outcomes | None = None,
     ) -> Self:
         """Count a table where it lies, by one GROUP BY: only the counts leave the engine.
 
@@ -165,6 +186,8 @@ class Counts:
             Columns that say who is compared with whom.
         membership : str, optional
             Column of how much of a person each row is.
+        outcomes : {"everybody", "approved", "sample"}, optional
+            Whose labels are known, where that is said.
 
         Returns
         -------
@@ -176,7 +199,7 @@ class Counts:
         keys = {"f": decision, "g": new_decision, "y": y}
         given = {k: v for k, v in keys.items() if v is not None}
         rows = group_by(frame, (*features, *strata), given, sample_weight, membership)
-        return cls(*tables_of(features, rows, tuple(strata)))
+        return cls(*tables_of(features, rows, tuple(strata)), outcomes=outcomes)
 
     @classmethod
     def from_frame_each(
@@ -205,6 +228,7 @@ class Counts:
         sample_weight: str | None = None,
         label_of: Callable[[Value], int | None] | None = None,
         strata: Sequence[str] = (),
+        outcomes: Outcomes | None = None,
     ) -> list[Self]:
         """The same where f's decision and a key tell every g's decision, by a reading of each.
 
@@ -217,7 +241,8 @@ class Counts:
         if label_of is not None and y is not None:
             rows = [{**row, LABEL: label_of(plain(row[LABEL]))} for row in rows]
         decided = ([{**r, GIVEN: g(r[BEFORE], r[GIVEN])} for r in rows] for g in readings)
-        return [cls(*tables_of(features, own, tuple(strata))) for own in decided]
+        tables = (tables_of(features, own, tuple(strata)) for own in decided)
+        return [cls(*own, outcomes=outcomes) for own in tables]  # type: ignore[arg-type]
 
     def along(self, *axes: Axis, of: Sums = "n") -> NDArray[Any]:
         """The table summed over all axes but these, in this order.
@@ -249,7 +274,8 @@ class Counts:
         strata = ordered({*self.strata, *other.strata})
         both = [part._placed(groups, strata) for part in (self, other)]
         tables = [a + b for a, b in zip(*both, strict=True)]
-        return replace(self, **_named(tables), groups=groups, strata=strata)
+        outcomes = self.outcomes if other.outcomes == "everybody" else other.outcomes
+        return replace(self, **_named(tables), groups=groups, strata=strata, outcomes=outcomes)
 
     def _placed(self, groups: tuple[Group, ...], strata: tuple[Group, ...]) -> list[NDArray[Any]]:
         """The tables with these groups and strata, of which there may be more."""

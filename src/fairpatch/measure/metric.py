@@ -266,6 +266,9 @@ def _not_comparable(counts: Counts, rate: Rate) -> str | None:
     """Why the groups cannot be compared by this rate, if so."""
     if len(counts.groups) < 2:
         return f"a comparison needs two groups, there are {len(counts.groups)}"
+    why = rate.refused(counts)
+    if why is not None:
+        return why
     _, n = rate.per_group(counts)
     for name, size in zip(counts.group_names, n, strict=True):
         if not size:

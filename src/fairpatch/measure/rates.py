@@ -18,6 +18,11 @@ from fairpatch.measure.estimate import Estimate
 
 Model = Literal["f", "g"]
 
+SOME_ONLY = {
+    "approved": "outcomes are known of the approved only",
+    "sample": "outcomes of the denied are known of a sample of them only",
+}
+"""Why a rate among labels is not one of everybody."""
 _Y, _F, _G = coordinates()
 _ALL = cells()
 
@@ -54,6 +59,19 @@ class Rate:
         """Which labels, 0 and 1, it is among."""
         return np.asarray(self.among[:UNKNOWN].any((1, 2)))
 
+    def refused(self, counts: Counts) -> str | None:
+        """Why labels do not give it, where they are known of some people only.
+
+        Of those whom f approves, labels are as good as ever. Of those whom it denies, only where
+        who has one stands for the others; and of both together not at all.
+        """
+        if counts.outcomes == "everybody" or self.among[UNKNOWN].any():
+            return None
+        denied, approved = (bool(self.among[:UNKNOWN, f].any()) for f in (0, 1))
+        if not denied or (not approved and counts.outcomes == "sample"):
+            return None
+        return SOME_ONLY[str(counts.outcomes)]
+
     def along(self, positive: Floats, size: Floats) -> Floats:
         """The rate of each group in a sequence of counts: (steps, groups).
 
@@ -73,6 +91,9 @@ class Rate:
         method: intervals.Method = "wilson",
     ) -> Estimate:
         """The rate over everybody in ``counts``."""
+        why = self.refused(counts)
+        if why is not None:
+            return Estimate.undefined(why)
         k, n = self.per_group(counts.by())
         return share(float(k.sum()), float(n.sum()), self.nobody, confidence, method)
 
@@ -84,6 +105,9 @@ class Rate:
         method: intervals.Method = "wilson",
     ) -> dict[str, Estimate]:
         """The rate in each group."""
+        why = self.refused(counts)
+        if why is not None:
+            return dict.fromkeys(counts.group_names, Estimate.undefined(why))
         k, n = self.per_group(counts)
         low, high = intervals.rate(k, n, confidence, method)
         return {
@@ -139,6 +163,11 @@ def correct_rate(model: Model = "g") -> Rate:
 def base_rate() -> Rate:
     """P(y = 1)."""
     return Rate(_ALL & (_Y == 1), _ALL & (_Y != UNKNOWN), "no row has a label")
+
+
+def approved_outcome() -> Rate:
+    """P(y = 1 | f decides 1)."""
+    return Rate(_ALL & (_Y == 1), _ALL & (_Y != UNKNOWN) & (_F == 1), "nobody")
 
 
 def changed_rate() -> Rate:

@@ -40,6 +40,7 @@ from fairpatch.patch.decide import decide
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.lines import Line, lines_of
 from fairpatch.patch.locks import locked_rows
+from fairpatch.patch.outlook import Outlook
 from fairpatch.patch.parts import (
     MOST_POINTS,
     NEVER,
@@ -54,6 +55,7 @@ from fairpatch.patch.parts import (
 )
 from fairpatch.patch.terms import activation
 from fairpatch.patch.words import tables
+from fairpatch.roles import Outcomes
 
 HALF = 0.5
 """Whole points: who is short of nothing changes, who is short of one point does not."""
@@ -98,6 +100,8 @@ class Patch(Part):
     provenance: Provenance = Provenance()
     fingerprint: Fingerprint | None = None
     """What f's scores and the columns looked like: tells whether they still do."""
+    outlook: Outlook | None = None
+    """What was expected of people whose outcome nobody has seen."""
 
     @model_validator(mode="before")
     @classmethod
@@ -114,6 +118,11 @@ class Patch(Part):
     def threshold(self) -> float:
         """Decision 1 is a score above this."""
         return self.decision.threshold
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """Whose outcome was known when it was learned."""
+        return "everybody" if self.outlook is None else self.outlook.outcomes
 
     @model_validator(mode="after")
     def _a_scorecard_has_whole_points(self) -> Self:

@@ -20,6 +20,7 @@ from fairpatch.choose.choice import choose
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
+from fairpatch.data.outcomes import drawn
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import outcome
@@ -135,10 +136,10 @@ def alternatives(
             changed=tens.count(np.sum(decision != (rows.f > 0))),
             fairness=fairness,
             misses=_misses(fairness, metric, limit),
-            accuracy=tens.share(float(np.sum(decision == (rows.y == 1))), float(len(rows))),
+            accuracy=beside.correct(rows, decision),
             good_approved=_overall(counts, true_positive_rate, tens),
             bad_approved=_overall(counts, false_positive_rate, tens),
-            promoted_outcome=tens.share(float(np.sum(rows.y[up] == 1)), float(up.sum())),
+            promoted_outcome=beside.turned_out(rows, up),
             stability=None,
         )
 
@@ -328,12 +329,13 @@ def _baseline(
     most = MOST_LEARNED if isinstance(baseline, FewBayes) else FEW_LEARNED
     if len(known) > most:
         known = np.sort(np.random.default_rng(0).choice(known, most, replace=False))
-    if len(np.unique(s[known])) < 2 or len(np.unique(one.y[known])) < 2:
+    y = drawn(one)
+    if len(np.unique(s[known])) < 2 or len(np.unique(y[known])) < 2:
         return None
     models = [type(baseline)(**{**baseline.get_params(), baseline.dial: value}) for value in values]
     try:
         arrays: tuple[Floats, Floats, Ints, Ints] = (
-            first.Z[known], one.f[known], one.y[known], s[known],
+            first.Z[known], one.f[known], y[known], s[known],
         )  # fmt: skip
         models[0]._fit(models, *arrays)
     except ValueError:  # as of a feature of three values

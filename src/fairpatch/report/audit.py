@@ -23,13 +23,13 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.groups import check_values
 from fairpatch.measure.labels import positive_labels
-from fairpatch.measure.metric import METRICS
+from fairpatch.measure.rates import SOME_ONLY
 from fairpatch.probable import WithoutAssumption, without_assumption
 from fairpatch.report.adverse_impact import AdverseImpact, adverse_impact
 from fairpatch.report.audit_counts import check_points_right, count_whole_table, read_by
-from fairpatch.report.comparison import RATES, GroupComparison, metric_row, notes
+from fairpatch.report.comparison import RATES, GroupComparison, metric_row, shown_rates, told_rows
 from fairpatch.report.score_means import ScoreMeans
-from fairpatch.roles import take_apart
+from fairpatch.roles import Roles, take_apart
 from fairpatch.sensitive import sensitive_table
 
 ALIKE = 0.05
@@ -48,6 +48,7 @@ def audit(
     min_count: int = MIN_PEOPLE,
     show_small_counts: bool = False,
     mean_scores: bool = False,
+    roles: Roles | None = None,
 ) -> "Audit":
     """Audit a base model: decision rates, errors and fairness metrics, group by group.
 
@@ -76,15 +77,19 @@ def audit(
         people who are entitled to see that. The audit says so.
     mean_scores : bool
         Also the groups' mean scores, for ``adverse_impact``: the table is read once more.
+    roles : Roles, optional
+        Whose outcomes are known. Unless said, that is tested: where they are missing by decision,
+        what rests on them is left out.
 
     Returns
     -------
     Audit
     """
     contract = BaseModel(estimator, decision).decision
+    outcomes = None if roles is None else roles.outcomes
     frame, scores, probable = nw.from_native(X, pass_through=True), None, None
     if isinstance(frame, nw.LazyFrame):
-        counts, decided = count_whole_table(X, y, sensitive_features, estimator, contract)
+        counts, decided = count_whole_table(X, y, sensitive_features, estimator, contract, outcomes)
         if mean_scores:
             table = sensitive_table(X, contract, counts.features)
             scores = ScoreMeans.of_table(table, estimator, counts.features, contract)
@@ -109,6 +114,7 @@ def audit(
             y=labels,
             sensitive_features=given.sensitive,
             sample_weight=weight,
+            outcomes=outcomes,
         )
         if mean_scores:
             scores = ScoreMeans.of_rows(base.scores(given.X), given.sensitive)
@@ -151,7 +157,7 @@ class Audit:
         margins = self._margins
         return protect(
             self.favourable_counts,
-            list(RATES.values()),
+            list(shown_rates(self.counts).values()),
             margins,
             crossed=len(margins) > 1,
             show_small=self.show_small_counts,
@@ -208,6 +214,11 @@ class Audit:
         """Counts in which 1 is the favourable outcome, so that TPR means: deserved and got it."""
         return self.counts if self.favourable == 1 else self.counts.flip()
 
+    @property
+    def _labelled(self) -> list[float]:
+        """Of the approved and of the denied, the share with an outcome, to two digits."""
+        return [round(share, 2) for share in self.favourable_counts.labels.shares]
+
     def adverse_impact(self, reference: str | None = None) -> list[AdverseImpact]:
         """The tables that US lenders and employers file: every group against a reference.
 
@@ -257,6 +268,10 @@ class Audit:
             "accuracy": _plain(self.accuracy),
             "balanced_accuracy": _plain(self.balanced_accuracy),
             "selection_rate": _plain(self.selection_rate),
+            "outcomes": {
+                "known": self.counts.outcomes,
+                **dict(zip(("approved", "denied"), self._labelled, strict=True)),
+            },
             "sensitive_features": {
                 name: {
                     "metrics": {k: _plain(v) for k, v in comparison.metrics.items()},
@@ -296,9 +311,7 @@ class Audit:
             yield str(self.probable)
         elif self.decision.probable:
             yield f"Groups of {', '.join(self.decision.probable)} are drawn by probabilities."
-        n = self.counts.along("label")
-        if n[:UNKNOWN].any() and n[UNKNOWN]:
-            yield "Rows without a label are counted only where no label is needed."
+        yield from self._outcomes()
         rate = self.selection_rate.value
         if rate is not None and not ALIKE < rate < 1 - ALIKE:
             yield (
@@ -306,33 +319,44 @@ class Audit:
                 "your model uses?"
             )
 
+    def _outcomes(self) -> Iterator[str]:
+        """Whose outcomes are known, where not everybody's are."""
+        n, labels = self.counts.along("label"), self.favourable_counts.labels
+        if not n[:UNKNOWN].any() or not n[UNKNOWN]:
+            return
+        if self.counts.outcomes == "everybody":
+            yield (
+                f"{n[UNKNOWN] / n.sum():.0%} of the rows have no outcome: they count in approval "
+                "rates, and not in what rests on outcomes."
+            )
+            return
+        yield (
+            f"{str(labels)[:1].upper()}{str(labels)[1:]}. Everybody counts in approval rates; what "
+            "needs outcomes of the denied, accuracy and errors, is left out."
+        )
+
     def _tables(self) -> Iterator[Table]:
         outcome = self.decision.favoured
+        quality = {"accuracy": self.accuracy, "balanced accuracy": self.balanced_accuracy}
         level = f"{self.confidence:.0%} interval"
         yield Table(
             f"Audit of {self.people} people; 1 is decided above {self.threshold:g}; "
             f"favourable outcome: {outcome}",
             ["", "value", level],
             [
-                metric_row("accuracy", self.accuracy),
-                metric_row("balanced accuracy", self.balanced_accuracy),
+                *(
+                    metric_row(name, figure)
+                    for name, figure in quality.items()
+                    if figure.reason not in SOME_ONLY.values()
+                ),
                 metric_row(f"rate of {outcome}", self.selection_rate),
             ],
             list(self._notes()),
         )
         for comparison in self.comparisons.values():
             yield comparison.table(self.decision)
-            metrics = comparison.metrics
-            yield Table(
-                f"Between the groups of {comparison.name}",
-                ["", "value", level, "lowest and highest"],
-                [
-                    [*metric_row(m.title, estimate), " / ".join(estimate.between or ())]
-                    for m in METRICS
-                    for estimate in [metrics[m.key]]
-                ],
-                notes(metrics),
-            )
+            title = f"Between the groups of {comparison.name}"
+            yield told_rows(comparison.metrics, level, title)
 
 
 def _value(figure: Estimate | PublishedCount | str) -> float | None:

@@ -13,11 +13,17 @@ from fairpatch.decision import Decision
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.labels import label_expr
+from fairpatch.roles import Outcomes
 from fairpatch.sensitive import sensitive_table
 
 
 def count_whole_table(
-    X: Any, y: Any, sensitive_features: Any, f: Estimator, decision: Decision
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    f: Estimator,
+    decision: Decision,
+    outcomes: Outcomes | None = None,
 ) -> tuple[Counts, Decision]:
     """Counts of a table in an engine, and the contract with the labels that it has."""
     label, y = None, _name(y, "y")
@@ -44,6 +50,7 @@ def count_whole_table(
         y=label,
         sensitive_features=names,
         sample_weight=decision.weight,
+        outcomes=outcomes,
     )
     return counts, decision
 

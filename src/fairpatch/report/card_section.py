@@ -143,7 +143,7 @@ def _line(
             LineMoves(feature=f, group=name, people=beside.moved(np.sum(moved & here), f, g))
             for f, name, g, here in beside.shown(rows)
         ],
-        outcome_rate=beside.turned_out(float(np.sum(rows.y[moved] == 1)), float(moved.sum())),
+        outcome_rate=beside.turned_out(rows, moved),
         changes_without=beside.rest(np.sum(without != before)),
         fairness_without=beside.compared(metric, decided(rows, without), near=True),
     )

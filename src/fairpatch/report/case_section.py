@@ -84,11 +84,12 @@ def _case(
         if many >= max(2 * MIN_PEOPLE, len(here) // 2):
             value = column.category_words.get(category, category)
             shown.append(CaseColumn(column=called, value=f"{value} (most of them)"))
-    good = float(np.sum(rows.y[here] == 1))
+    who = np.zeros(len(rows), bool)
+    who[here] = True
     return Case(
         reason=name,
         direction=direction,
         people=beside.moved(len(here)),
         columns=shown,
-        outcome_rate=beside.turned_out(good, float(len(here))),
+        outcome_rate=beside.turned_out(rows, who),
     )

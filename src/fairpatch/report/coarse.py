@@ -15,10 +15,18 @@ from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import outcome
 from fairpatch.floor import MIN_PEOPLE, full_tens
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.rates import Model, Rate, demoted_rate, promoted_rate, selection_rate
+from fairpatch.measure.rates import (
+    Model,
+    Rate,
+    correct_rate,
+    demoted_rate,
+    promoted_rate,
+    selection_rate,
+)
 from fairpatch.report.figures import WITHHELD_FIGURE, Count, CountRange, Figure, Tens, figure
 
 WITHHELD_COUNT = CountRange(at_least=0, at_most=None)
@@ -75,9 +83,14 @@ class Beside:
         cells = [rate.hits & rate.among for rate in rates]
         return sum(self.table.number(mask, *margin, group=group).low for mask in cells)
 
-    def turned_out(self, good: float, among: float) -> Figure:
-        """Of some of those who change, the share with the good outcome."""
+    def turned_out(self, rows: Rows, who: Bools) -> Figure:
+        """Of some of those who change, the share with the good outcome, of those who have one."""
         rates = (outcome("promoted"), outcome("demoted"))
+        why = rates[0 if (rows.f[who] <= 0).any() else 1].refused(self.table.counts)
+        if why is not None:
+            return figure(Estimate.undefined(why))
+        known = who & (rows.y != UNKNOWN)
+        good, among = float(np.sum(rows.y[known] == 1)), float(known.sum())
         if self.may_show(*rates):
             return self.tens.share(good, among)
         # neither the good ones nor the others may be shown to be more than the table tells
@@ -88,6 +101,15 @@ class Beside:
         least_bad = people - sum(high for high in most_good if high is not None)
         fits = good <= self.least(*rates) and among - good <= least_bad
         return self.tens.share(good, among) if fits else WITHHELD_FIGURE
+
+    def correct(self, rows: Rows, decision: Bools) -> Figure:
+        """The share of some decisions that equal the outcome, of people who have one."""
+        why = correct_rate("g").refused(self.table.counts)
+        if why is not None:
+            return figure(Estimate.undefined(why))
+        known = rows.y != UNKNOWN
+        right = float(np.sum((decision == (rows.y == 1)) & known))
+        return self.tens.share(right, float(known.sum()))
 
     def compared(self, metric: Metric, decision: Counts, *, near: bool = False) -> Figure:
         """How far other decisions leave the groups apart, by the feature that is worst off.
@@ -112,9 +134,10 @@ def decided(rows: Rows, decision: Bools) -> Counts:
     return Counts.from_arrays(
         decision=rows.f > 0,
         new_decision=decision,
-        y=rows.y,
+        y=rows.labels,
         sensitive_features=rows.s,
         sample_weight=rows.sample_weight,
+        outcomes=rows.outcomes,
     )
 
 

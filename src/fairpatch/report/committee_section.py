@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairpatch._arrays import Bools
+from fairpatch._arrays import Bools, Floats
+from fairpatch.data.outcomes import odds_of
 from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.direction import may_demote
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
@@ -19,6 +21,7 @@ from fairpatch.report.figures import Shown, Words
 from fairpatch.report.flag import Flag
 from fairpatch.report.group_section import SwapSection
 from fairpatch.report.identity import RECORD, About
+from fairpatch.report.outcome_section import OutcomeSection
 from fairpatch.report.proxy_section import Proxy
 from fairpatch.report.sentences import count_text, figure_text
 from fairpatch.report.subject import Subject
@@ -69,6 +72,8 @@ class Amounts(Shown):
     """Of the first, that of people without the good outcome."""
     lost_after: float
     """Of the second, the same."""
+    lost_after_within: tuple[float, float] | None = None
+    """Where outcomes of the newly approved are expected ones: what the last one lies between."""
 
 
 class Committee(Shown):
@@ -92,6 +97,7 @@ def committee_section(
     swap: Sequence[SwapSection],
     proxies: Sequence[Proxy],
     words: Words,
+    outcomes: OutcomeSection,
 ) -> Committee:
     """Everything that is asked, in the order in which a committee reads."""
     about = subject.about
@@ -110,9 +116,9 @@ def committee_section(
     measured = {
         "legal basis": _legal(flags),
         "customer notices": _notices(subject, swap, words),
-        "credit impact": _impact(swap, amounts, words),
+        "credit impact": [*_impact(swap, amounts, words), *outcomes.sentences],
         "data quality": _data(subject, flags),
-        "base model validation": _base(certificate),
+        "base model validation": _base(subject, certificate),
         "monitoring plan": _monitoring(subject),
         "out-of-time test": _out_of_time(about),
     }
@@ -171,21 +177,29 @@ def _amounts(subject: Subject) -> Amounts | None:
     if amount is None:
         return None
     before, after = rows.f > 0, subject.patch.decide(rows.X, rows.f)
-    lost = rows.y == 0
     moved = before != after
-    if min(moved.sum(), (moved & lost).sum()) < ENOUGH:
+    # the bad outcome of each, or its chance: as expected, at the worst and at the best
+    points = None if subject.patch.card is None else subject.patch.points(rows.X)
+    z, outlook = odds_of(rows, subject.patch.decision), subject.model.outlook
+    known = rows.y != UNKNOWN
+    bad, worst, best = (
+        1 - np.where(known, rows.y, chances)
+        for chances in (outlook.chances(z, points), *outlook.ends(z, points))
+    )
+    if min(moved.sum(), bad[moved].sum()) < ENOUGH:
         return None
     weight = 1.0 if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
     at_risk = np.nan_to_num(amount) * weight
 
-    def total(people: Bools) -> float:
-        return float(f"{at_risk[people].sum():.2g}")
+    def total(people: Bools, lost: Floats | float = 1.0) -> float:
+        return float(f"{(at_risk * lost)[people].sum():.2g}")
 
     return Amounts(
         approved_before=total(before),
         approved_after=total(after),
-        lost_before=total(before & lost),
-        lost_after=total(after & lost),
+        lost_before=total(before, bad),
+        lost_after=total(after, bad),
+        lost_after_within=None if known[after].all() else (total(after, best), total(after, worst)),
     )
 
 
@@ -207,7 +221,9 @@ def _missing(held: Columns, column: Column) -> float:
     return float(np.array([c is None or c == "" for c in categories])[codes].mean())
 
 
-def _base(certificate: CertificateSection | None) -> list[str]:
+def _base(subject: Subject, certificate: CertificateSection | None) -> list[str]:
+    if subject.table.counts.outcomes != "everybody":
+        return ["Whether the base model knows these rows was not checked: outcomes are missing."]
     if certificate is None:
         return ["Nothing was certified, so it was not checked whether the base model knows rows."]
     if certificate.warning:

@@ -10,6 +10,9 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import METRICS
 from fairpatch.measure.rates import (
+    SOME_ONLY,
+    Rate,
+    approved_outcome,
     base_rate,
     correct_rate,
     false_positive_rate,
@@ -24,7 +27,14 @@ RATES = {
     "false_positive_rate": false_positive_rate(),
     "accuracy": correct_rate(),
 }
-"""What is shown of a group."""
+"""What is shown of a group where everybody's outcome is known."""
+OF_SOME = {"selection_rate": selection_rate(), "approved_outcome": approved_outcome()}
+"""What is shown where outcomes of the denied are missing."""
+
+
+def shown_rates(counts: Counts) -> dict[str, Rate]:
+    """What is shown of a group, by whose outcomes are known."""
+    return RATES if counts.outcomes == "everybody" else OF_SOME
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ class GroupComparison:
             {"group": name, "people": self.protected.people(*self.features, group=i)}
             | {
                 key: self.protected.rate(rate, *self.features, group=i, confidence=self.confidence)
-                for key, rate in RATES.items()
+                for key, rate in shown_rates(self.counts).items()
             }
             for i, name in enumerate(self.counts.group_names)
             if not hidden[i]
@@ -88,22 +98,20 @@ class GroupComparison:
         ]
 
     def table(self, decision: Decision) -> Table:
-        """The groups, one a row."""
+        """The groups, one a row; what rests on outcomes that are not known is left out."""
+        told = list(shown_rates(self.counts))
         rows = [
-            [
-                g["group"],
-                str(g["people"]),
-                *(_short(g[r]) for r in RATES),
-            ]
-            for g in self.groups
+            [g["group"], str(g["people"]), *(_short(g[name]) for name in told)] for g in self.groups
         ]
         favoured = f"gets decision {decision.favourable}"
         if decision.approved is not None:
             favoured = f"is {decision.approved}"
         good, bad = decision.good_outcome, decision.bad_outcome
-        notes = [
-            f"TPR and FPR: share that {favoured} of those with {good}, and of those with {bad}."
-        ]
+        notes = []
+        if "accuracy" in told:
+            notes.append(
+                f"TPR and FPR: share that {favoured} of those with {good}, and of those with {bad}."
+            )
         if self.features in self.protected.withheld:
             notes.append(
                 "Its groups are withheld: there are too many small ones to protect. Use fewer or "
@@ -117,8 +125,24 @@ class GroupComparison:
             )
         if self.counts.known().total < self.counts.total:
             notes.append(f"People with {self.name} missing are not compared.")
-        header = ["people", good, decision.favoured, "TPR", "FPR", "accuracy"]
-        return Table(f"By {self.name}", ["group", *header], rows, notes)
+        names = {
+            "base_rate": good, "selection_rate": decision.favoured, "true_positive_rate": "TPR",
+            "false_positive_rate": "FPR", "accuracy": "accuracy",
+            "approved_outcome": f"{good}, of {decision.sides[0]}",
+        }  # fmt: skip
+        header = ["group", "people", *(names[name] for name in told)]
+        return Table(f"By {self.name}", header, rows, notes)
+
+
+def told_rows(metrics: dict[str, Estimate], level: str, title: str) -> Table:
+    """How far apart the groups are; what rests on outcomes that are not known is left out."""
+    rows = [
+        [*metric_row(m.title, estimate), " / ".join(estimate.between or ())]
+        for m in METRICS
+        for estimate in [metrics[m.key]]
+        if estimate.reason not in SOME_ONLY.values()
+    ]
+    return Table(title, ["", "value", level, "lowest and highest"], rows, notes(metrics))
 
 
 def metric_row(name: str, estimate: Estimate) -> list[str]:
@@ -139,4 +163,6 @@ def _short(estimate: Estimate) -> str:
 def notes(metrics: dict[str, Estimate]) -> list[str]:
     """Why metrics are undefined."""
     reasons = {m.reason for m in metrics.values() if m.reason and not m.withheld}
-    return [f"Undefined: {reason}." for reason in sorted(reasons)]
+    some = sorted(reasons & set(SOME_ONLY.values()))
+    left_out = [f"TPR gap, FPR gap and DM are left out: {reason}." for reason in some]
+    return [*left_out, *(f"Undefined: {reason}." for reason in sorted(reasons.difference(some)))]

@@ -54,7 +54,7 @@ class DialSection(Shown):
     """What was asked for, by feature."""
     change_rate: DialLine
     """Share of changed decisions."""
-    accuracy: DialLine
+    accuracy: DialLine | None
     """Share of decisions that equal the outcome."""
 
 
@@ -76,7 +76,7 @@ def dial_section(
     for feature in rows.s.features:
         compared = table.compared(feature)
         group = _among(rows.s, feature, table.by(feature), compared)
-        dial = trace(ratio, rows.f, rows.y, group, direction=patch.direction, most=most)
+        dial = trace(ratio, rows.f, rows.good, group, direction=patch.direction, most=most)
         shown = dial.only(dial.at(at))
         for metric in asked:
             ends = np.zeros((STEPS, 2))
@@ -110,7 +110,7 @@ def dial_section(
         chosen=patch.strength,
         metrics=lines,
         change_rate=DialLine(**bands(changed)),
-        accuracy=DialLine(**bands(correct)),
+        accuracy=None if right.refused(table.counts) else DialLine(**bands(correct)),
     )
 
 

@@ -44,7 +44,8 @@ def dial_svg(dial: DialSection, limits: Mapping[str, float]) -> str:
         (line, f"{line.words}, {line.feature}", "var(--a)", DASHES[i % len(DASHES)])
         for i, line in enumerate(dial.metrics)
     ]
-    lines.append((dial.accuracy, "accuracy", "var(--soft)", "none"))
+    if dial.accuracy is not None:
+        lines.append((dial.accuracy, "accuracy", "var(--soft)", "none"))
     lines.append((dial.change_rate, "changed decisions", "var(--b)", "none"))
     labels = []
     for line, name, colour, dash in lines:

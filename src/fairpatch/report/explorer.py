@@ -104,6 +104,8 @@ class Explorer(Shown):
     """The largest value it can have."""
     people: int
     """How many people it was measured on, full tens."""
+    observed: bool
+    """Whether everybody's outcome is known; accuracy and outcomes are expected ones otherwise."""
     features: list[ExploredFeature]
     """The sensitive features."""
     before: Point
@@ -186,6 +188,7 @@ def explorer_section(
         max_changes=target.max_changes,
         highest=metric.highest,
         people=full_tens(round(first.people)),
+        observed=frontier.observed,
         features=features,
         before=before,
         points=points,

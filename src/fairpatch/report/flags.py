@@ -10,6 +10,7 @@ from fairpatch.report.figures import Figure, Words
 from fairpatch.report.flag import Flag, in_order
 from fairpatch.report.group_flags import accuracy, binding, errors_turned, turned
 from fairpatch.report.group_section import GroupsSection
+from fairpatch.report.outcome_section import OutcomeSection
 from fairpatch.report.proxy_section import REVEALING, Proxy
 from fairpatch.report.sentences import ends, figure_text
 from fairpatch.report.stability_section import StabilitySection
@@ -46,6 +47,8 @@ def flags_of(
     inversions: float,
     comparison: Comparison,
     words: Words,
+    outcomes: OutcomeSection,
+    swings: str | None = None,
     protected: Sequence[str] = (),
     accuracy_drop: float = 0.02,
     own_rows: bool = True,
@@ -60,7 +63,13 @@ def flags_of(
         *_stability(stability, effect),
         *_lines(columns, proxies, (*PROTECTED, *protected)),
         *binding(effect, groups),
-        *(accuracy(groups, accuracy_drop, words) if effect.change.changed != 0 else ()),
+        *_not_judged(outcomes, effect, words),
+        *_swings(swings),
+        *(
+            accuracy(groups, accuracy_drop, words)
+            if effect.change.changed != 0 and outcomes.observed
+            else ()
+        ),
         *turned(effect),
         *errors_turned(groups, words),
         *_scores(inversions),
@@ -126,6 +135,34 @@ def _target(
             level="look",
             text="There is no certificate: nothing was tested on a certification set",
             todo="Hold out rows when fitting, or certify on new ones.",
+        )
+
+
+def _not_judged(outcomes: OutcomeSection, effect: Effect, words: Words) -> Iterator[Flag]:
+    """What nobody can know where outcomes of the denied are missing."""
+    if outcomes.observed or effect.change.changed == 0:
+        return
+    whose = "there are no outcomes" if outcomes.known == "nobody" else (
+        f"outcomes of the {words.denied} are not known"
+    )  # fmt: skip
+    yield Flag(
+        name="outcomes not known",
+        level="note",
+        text=f"Not judged, as {whose}: whether the newly {words.approved} turn out worse than "
+        f"those still {words.denied}, and errors by group",
+        todo=f"Watch the newly {words.approved}: fairpatch monitor compares what becomes of them "
+        "with what was expected. A pilot bounds the risk until then.",
+    )
+
+
+def _swings(swings: str | None) -> Iterator[Flag]:
+    """Where outcomes that nobody knows decide which patch is chosen."""
+    if swings is not None:
+        yield Flag(
+            name="the choice rests on unknown outcomes",
+            level="look",
+            text=swings,
+            todo="Decide which of the two you would defend; the alternatives show both.",
         )
 
 

@@ -1,6 +1,7 @@
 """The groups before and after: sizes, rates, errors, changes, and how the moved turned out."""
 
 from collections.abc import Callable
+from typing import Any
 
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import MOVES, move, outcome
@@ -61,6 +62,8 @@ class GroupRow(Shown):
     """How many lose it."""
     outcomes: dict[str, Figure] | None = None
     """Share with the good outcome of those promoted, demoted, left approved and left denied."""
+    expected: dict[str, Figure] | None = None
+    """Where outcomes are missing: what is expected of those promoted and left denied."""
 
 
 class GroupsSection(Shown):
@@ -102,7 +105,7 @@ def group_section(table: Protected, *features: str) -> GroupsSection:
         if hidden[i]:
             rows.append(GroupRow(group=name, hidden=True, unknown=unknown))
             continue
-        pairs = {k: _pair(rates[k, "f"][i], rates[k, "g"][i]) for k in COMPARED}
+        pairs: Any = {k: _pair(rates[k, "f"][i], rates[k, "g"][i]) for k in COMPARED}
         impact = [
             _impact(rates["rate", model][i], [rates["rate", model][j] for j in compared])
             for model in ("f", "g")

@@ -1,5 +1,7 @@
 """How far scores move, by group: histograms with those who change, calibration, thresholds."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
@@ -185,15 +187,14 @@ def threshold_section(patch: Patch, rows: Rows, metric: Metric, beside: Beside) 
             np.log(clipped / (1 - clipped)) - np.log(threshold / (1 - threshold))
         )
         after = moved.decide(rows.X, logits)
-        there = Rows(rows.X, rows.y, rows.groups, logits)
-        right = float(np.sum(after == (rows.y == 1)))
+        there = replace(rows, f_logit=logits)
         shifts.append(
             Shift(
                 threshold=round(threshold, 4),
                 changed=tens.count(np.sum(after != (logits > 0))),
                 before=beside.compared(metric, decided(there, logits > 0)),
                 after=beside.compared(metric, decided(there, after)),
-                accuracy_after=tens.share(right, float(len(rows))),
+                accuracy_after=beside.correct(rows, after),
             )
         )
     return shifts

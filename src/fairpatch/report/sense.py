@@ -69,11 +69,15 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
 
     All groups together would mix them: the disadvantaged one has fewer good outcomes.
     """
+    if not counts.along("label")[:2].sum():
+        return
     yes, no = words.approved, words.denied
     for what, (one, other), who, whom in (
         ("promoted", ((0, 1), (0, 0)), f"the newly {yes}", f"those still {no}"),
         ("demoted", ((1, 1), (1, 0)), f"those still {yes}", f"the newly {no}"),
     ):
+        if what == "promoted" and counts.outcomes == "approved":
+            continue  # nobody knows: said once, of all that is not judged
         moved = counts.in_cells(cells(before=int(what == "demoted"), after=int(what == "promoted")))
         gaps = {
             (feature, group): _gap(n[:2, *one], n[:2, *other])  # by label
@@ -109,6 +113,8 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
 
 def _riskier(counts: Counts, words: Words) -> Iterator[Flag]:
     """The newly approved against those approved before: worse is expected, and has a cost."""
+    if counts.outcomes == "approved":
+        return
     worse = [
         f"{group} ({feature})"
         for feature, group, n in _groups(counts)

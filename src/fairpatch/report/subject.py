@@ -101,10 +101,10 @@ class Subject:
     @property
     def cost(self) -> tuple[float, float] | None:
         """What wrong decisions cost, for each person, before and after; None without costs."""
-        rows = self.rows.labelled
+        rows = self.rows
         if self.target is None or self.target.priced_by is None or not len(rows):
             return None
-        priced = self.target.priced_by.read(rows.X, rows.y)
+        priced = self.target.priced_by.read(rows.X, rows.good)
         after = self.patch.decide(rows.X, rows.f)
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, float)
         return priced.mean(rows.f > 0, weight), priced.mean(after, weight)

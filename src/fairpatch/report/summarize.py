@@ -17,10 +17,11 @@ from fairpatch.report.dial_section import dial_section
 from fairpatch.report.explorer import Explorer, explorer_section
 from fairpatch.report.figures import count, words_of
 from fairpatch.report.flags import flags_of, is_protected
-from fairpatch.report.group_section import GroupsSection, group_section, swap_section
+from fairpatch.report.group_section import GroupRow, GroupsSection, group_section, swap_section
 from fairpatch.report.headline import headline
 from fairpatch.report.identity import identity_section
 from fairpatch.report.named import renamed_certificate
+from fairpatch.report.outcome_section import TOLD, OutcomeSection, outcome_section
 from fairpatch.report.patch_section import PatchSection, patch_section, reason_section
 from fairpatch.report.place_section import segment_section
 from fairpatch.report.proxy_section import REVEALING, Proxy, proxy_section
@@ -70,8 +71,9 @@ def summarize(
         else certificate_section(of_fit if judged is None else judged, table)
     )
     features = table.counts.features
-    groups = [group_section(table, feature) for feature in features]
     swap, words = swap_section(table), words_of(patch.decision)
+    outcomes = outcome_section(patch, sample, subject.after, beside, words)
+    groups = [_expecting(group_section(table, feature), outcomes) for feature in features]
     proxies = proxy_section(patch, sample, subject.changed, there)
     tell("reviewing", 0.4)
     again = _stability(subject, effect, refits)
@@ -89,6 +91,8 @@ def summarize(
         inversions=scores.rank_inversions,
         comparison=subject.model.compare_scored(subject.rows.X, subject.rows.f),
         words=words,
+        outcomes=outcomes,
+        swings=fitted.choice.swings if fitted and fitted.choice else None,
         protected=about.protected,
         accuracy_drop=about.accuracy_drop,
         own_rows=of_fit is None or of_fit.counts == table.counts,
@@ -114,6 +118,7 @@ def summarize(
         bar=round(patch.decision.bar, 6),
         asked=asked_section(patch, subject.target, subject.exclude),
         effect=effect,
+        outcomes=outcomes,
         certificate=certificate,
         patch=section,
         groups=dict(zip(features, groups, strict=True)),
@@ -139,12 +144,24 @@ def summarize(
         if len(reasons_for)
         else None,
         committee=committee_section(
-            subject, section.card, certificate, flags, swap, proxies, words
+            subject, section.card, certificate, flags, swap, proxies, words, outcomes
         ),
         refit=None,
         signed=None,
         provenance=patch.provenance.model_dump(mode="json"),
     )
+
+
+def _expecting(groups: GroupsSection, outcomes: OutcomeSection) -> GroupsSection:
+    """The groups with what is expected of those whose outcome nobody knows."""
+    feature = groups.features[0]
+
+    def of(row: GroupRow) -> GroupRow:
+        found = {what: outcomes.of(what, feature, row.group) for what in TOLD}
+        told = {what: figure for what, figure in found.items() if figure is not None}
+        return row.model_copy(update={"expected": told or None})
+
+    return groups.model_copy(update={"rows": [of(row) for row in groups.rows]})
 
 
 def _mark(effect: Effect, groups: GroupsSection) -> float | None:

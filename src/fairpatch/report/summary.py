@@ -16,6 +16,7 @@ from fairpatch.report.flag import Flag
 from fairpatch.report.group_section import GroupsSection, SwapSection
 from fairpatch.report.headline import Headline
 from fairpatch.report.identity import Identity
+from fairpatch.report.outcome_section import OutcomeSection
 from fairpatch.report.patch_section import PatchSection, ReasonRow
 from fairpatch.report.place_section import LeftOut, SegmentPlace, TreeSection
 from fairpatch.report.proxy_section import Proxy
@@ -33,7 +34,7 @@ class Summary(Shown):
 
     format: Literal["fairpatch.review"] = "fairpatch.review"
     """What this is."""
-    version: Literal[7] = 7
+    version: Literal[8] = 8
     """Of this format."""
     protected: bool
     """Whether small counts are hidden."""
@@ -59,6 +60,8 @@ class Summary(Shown):
     """What the patch was learned for."""
     effect: Effect
     """What changes, and what it gains."""
+    outcomes: OutcomeSection
+    """Whose outcomes are known, and what is expected of the others."""
     certificate: CertificateSection | None
     """Whether it holds on people whom nothing else has seen."""
     patch: PatchSection

@@ -130,7 +130,7 @@
       if (share !== null && sign * data.bound_limits[i] <= sign * now.limit) bound = Math.max(bound, share);
     });
     if (bound > now.budget) list.push(["bad", "\u2715", "Impossible for any method: it takes at least " + (100 * bound).toFixed(1) + " % of decisions."]);
-    if (p.promoted_outcome && p.left_outcome && p.promoted_outcome[1] < p.left_outcome[0]) list.push(["warn", "!", "The newly approved have worse outcomes than those still declined."]);
+    if (p.promoted_outcome && p.left_outcome && p.promoted_outcome[1] < p.left_outcome[0]) list.push(["warn", "!", "The newly approved " + (data.observed ? "have" : "are expected to have") + " worse outcomes than those still declined."]);
     var telling = data.protected_lines.filter(function (line) { return line !== now.strike; });
     if (telling.length === 1) list.push(["warn", "!", "\u201c" + telling[0] + "\u201d uses a protected column, or a proxy for the group."]);
     if (telling.length > 1) list.push(["warn", "!", telling.length + " lines use protected columns, or proxies for the group: see the list at the top."]);
@@ -142,8 +142,8 @@
     by("o-limit").textContent = now.limit.toFixed(2);
     by("o-budget").textContent = now.all ? "any" : (100 * now.budget).toFixed(1) + " %";
     drawPlot(now, found); drawFlow(now, found);
-    by("f-sentence").textContent = (found.met ? found.as || "" : "Nearest: ") + percent(p.changed) + " of decisions change; " + data.words + " " + digits(fairness(p, now.feature)) + ", accuracy " + digits(p.accuracy) + ".";
-    by("f-outcome").textContent = p.promoted_outcome && p.left_outcome ? "With the good outcome: " + percent(p.promoted_outcome) + " of the promoted, " + percent(p.left_outcome) + " of those left denied." : "Too few are promoted to show their outcomes.";
+    by("f-sentence").textContent = (found.met ? found.as || "" : "Nearest: ") + percent(p.changed) + " of decisions change; " + data.words + " " + digits(fairness(p, now.feature)) + (data.observed ? ", accuracy " : ", expected accuracy ") + digits(p.accuracy) + ".";
+    by("f-outcome").textContent = p.promoted_outcome && p.left_outcome ? (data.observed ? "With the good outcome: " : "Expected to have the good outcome, by the score alone: ") + percent(p.promoted_outcome) + " of the promoted, " + percent(p.left_outcome) + " of those left denied." : "Too few are promoted to show their outcomes.";
     var list = by("f-flags");
     list.textContent = "";
     flags(now, found).forEach(function (flag) {

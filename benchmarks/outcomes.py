@@ -1,0 +1,203 @@
+"""Outcomes of the approved only: what a fit delivers on everybody, and what it says of people.
+
+Of the people whom f denies all, some or none have a label. Each fit is compared with the one that
+knows every label, on people nobody has seen: the P-Rule in the known direction, changes, who
+changes, and whether the true outcome of the newly approved lies in the range that is shown.
+
+The edge: a patch, and the limit that is its true P-Rule. At most one certificate in twenty may say
+that it holds, however many labels there are.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchmarks.datasets import load
+from benchmarks.problems import fitted_model
+from fairpatch._table import Table
+from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.target import Target
+from fairpatch.data.outcomes import expected_of
+from fairpatch.datasets import Population, load_loans
+from fairpatch.decision import Decision
+from fairpatch.front import FairPatch
+from fairpatch.roles import Outcomes, Roles
+
+SHARES = (1.0, 0.3, 0.05, 0.0)
+"""Of the denied, how many have a label; the first is what the others are compared with."""
+ASKED = 0.8
+MOST, OWN = 30_000, 5_000
+"""Rows of a data set, and of these for f alone."""
+EDGE_ROWS, TRUTH_ROWS = (3_000, 12_000), 1_000_000
+ROLE: dict[float, Outcomes] = {1.0: "everybody", 0.0: "approved"}
+Source = tuple[Any, Any, Any, float]
+"""X with a score, y, the groups, and the threshold."""
+
+
+def _loans(seed: int) -> Source:
+    people = load_loans().sample(frac=1, random_state=seed).reset_index(drop=True)
+    X = people.drop(columns=["id", "repaid", "sex", "age"])
+    return X, people["repaid"].to_numpy(int), people["sex"].to_numpy(str), 0.8
+
+
+def _generated(seed: int) -> Source:
+    people = _population().sample(20_000, seed=seed).to_pandas()
+    X = people.drop(columns=["id", "group", "y"])
+    return X, people["y"].to_numpy(int), people["group"].to_numpy(str), 0.5
+
+
+def _population() -> Population:
+    groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+    return Population(p_rule=0.6, accuracy=0.8, groups=groups)
+
+
+def _loaded(name: str, feature: str) -> Callable[[int], Source]:
+    def source(seed: int) -> Source:
+        data = load(name)
+        order = np.random.default_rng(seed).permutation(len(data.y))[:MOST]
+        own = min(OWN, len(order) // 3)
+        X = data.X.drop(columns=data.also_in_x).iloc[order].reset_index(drop=True)
+        y, values = np.asarray(data.y)[order], data.sensitive[feature].iloc[order]
+        f = fitted_model("logistic", X[:own], y[:own], seed)
+        common = (values == data.sensitive[feature].value_counts().index[0]).to_numpy()
+        rest = X[own:].reset_index(drop=True)
+        score = np.clip(f.predict_proba(rest)[:, 1], 1e-6, 1 - 1e-6)
+        return rest.assign(score=score), y[own:], np.where(common[own:], "common", "other"), 0.5
+
+    return source
+
+
+SOURCES: dict[str, Callable[[int], Source]] = {
+    "loans": _loans,
+    "adult": _loaded("adult", "sex"),
+    "acs_income": _loaded("acs_income", "race"),
+    "german_credit": _loaded("german_credit", "age"),
+    "generated": _generated,
+}
+
+
+def hidden(y: Any, approved: Any, share: float, seed: int) -> Any:
+    """The labels, of the denied as many as that."""
+    kept = approved | (np.random.default_rng([seed, 7]).random(len(y)) < share)
+    return np.where(kept, y.astype(float), np.nan)
+
+
+def one(source: str, seed: int) -> list[dict[str, Any]]:
+    """A fit for each share of labels, on the same people."""
+    X, y, s, threshold = SOURCES[source](seed)
+    half = len(y) // 2
+    known, fresh = X[:half].reset_index(drop=True), X[half:].reset_index(drop=True)
+    before = fresh["score"].to_numpy() > threshold
+    rates = {v: before[s[half:] == v].mean() for v in np.unique(s)}
+    low, high = sorted(rates, key=lambda v: rates[v])
+    found, full = [], None
+    for share in SHARES:
+        record: dict[str, Any] = {"source": source, "seed": seed, "share": share}
+        g = FairPatch(
+            "score", Target(p_rule=ASKED), decision=Decision(threshold=threshold),
+            roles=Roles(outcomes=ROLE.get(share, "sample")), splits=(0.6, 0.4, 0.0),
+            random_state=seed,
+        )  # fmt: skip
+        labels = hidden(y[:half], known["score"].to_numpy() > threshold, share, seed)
+        try:
+            g.fit(known, labels, sensitive_features=s[:half])
+        except TargetNotReachedError:
+            found.append({**record, "ratio": None})
+            continue
+        after = g.patched_.decide(fresh)
+        changed = after != before
+        up = after & ~before
+        expected = expected_of(g.patched_.rows(fresh, None, s[half:]), g.patch_, up)
+        full = changed if full is None else full
+        found.append({
+            **record,
+            "ratio": float(after[s[half:] == low].mean() / after[s[half:] == high].mean()),
+            "changes": float(changed.mean()),
+            "agreement": float((full & changed).sum() / max((full | changed).sum(), 1)),
+            "true": float(y[half:][up].mean()) if up.sum() >= 10 else None,
+            "expected": None if expected is None else expected.value,
+            "low": None if expected is None else expected.low,
+            "high": None if expected is None else expected.high,
+        })  # fmt: skip
+    return found
+
+
+@cache
+def _at_the_edge() -> tuple[FairPatch, float]:
+    """A patch, and its P-Rule in the population."""
+    population = _population()
+    people = population.sample(6_000, seed=1).to_pandas()
+    X = people.drop(columns=["id", "group", "y"])
+    g = FairPatch("score", Target(p_rule=ASKED), splits=(0.6, 0.4, 0.0))
+    g.fit(X, people["y"], sensitive_features=people["group"])
+    everybody = population.sample(TRUTH_ROWS, seed=2).to_pandas()
+    after = g.patched_.decide(everybody.drop(columns=["id", "group", "y"]))
+    rate = [after[(everybody["group"] == v).to_numpy()].mean() for v in ("b", "a")]
+    return g, float(rate[0] / rate[1])
+
+
+def edge(share: float, rows: int, draws: int) -> dict[str, Any]:
+    """How often the limit is certified that is the truth."""
+    g, limit = _at_the_edge()
+    target, certified, measured = Target(p_rule=limit), 0, []
+    for draw in range(draws):
+        people = _population().sample(rows, seed=10_000 + draw).to_pandas()
+        X = people.drop(columns=["id", "group", "y"])
+        labels = hidden(people["y"].to_numpy(), X["score"].to_numpy() > 0.5, share, draw)
+        judged = g.patched_.certify(
+            X, labels, sensitive_features=people["group"], target=target, if_unlike="ignore"
+        )
+        certified += judged.verdict == "certified"
+        measured.append(float(judged.results[0].estimate.value or np.nan))
+    return {
+        "share": share, "rows": rows, "draws": draws, "limit": limit,
+        "certified": certified / draws, "measured": float(np.nanmean(measured)),
+    }  # fmt: skip
+
+
+def run(
+    seeds: int = 10, draws: int = 0, sources: tuple[str, ...] = tuple(SOURCES)
+) -> dict[str, Any]:
+    """All sources and seeds; and draws at the edge, where any are asked for."""
+    found = [r for source in sources for seed in range(seeds) for r in one(source, seed)]
+    at_edge = [edge(share, rows, draws) for rows in EDGE_ROWS for share in SHARES if draws]
+    return {"runs": found, "edge": at_edge}
+
+
+def show(result: dict[str, Any]) -> str:
+    """By source and share of labels: delivery, changes, agreement, and ranges that hold."""
+    rows = []
+    for source, share in dict.fromkeys((r["source"], r["share"]) for r in result["runs"]):
+        own = [r for r in result["runs"] if (r["source"], r["share"]) == (source, share)]
+        met = [r for r in own if r["ratio"] is not None]
+        if not met:
+            rows.append([source, f"{share:.0%}", f"0/{len(own)}", *[""] * 8])
+            continue
+        ratio = np.array([r["ratio"] for r in met])
+        told = [r for r in met if r["true"] is not None and r["expected"] is not None]
+        inside = [r["low"] <= r["true"] <= r["high"] for r in told]
+        means = {k: np.mean([r[k] for r in told]) for k in ("true", "expected", "low", "high")}
+        rows.append([
+            source, f"{share:.0%}", f"{len(met)}/{len(own)}", f"{ratio.mean():.3f}",
+            f"{ratio.std():.3f}", f"{np.mean([r['changes'] for r in met]):.4f}",
+            f"{np.mean([r['agreement'] for r in met]):.2f}",
+            f"{means['true']:.2f}" if told else "-", f"{means['expected']:.2f}" if told else "-",
+            f"{means['low']:.2f} to {means['high']:.2f}" if told else "-",
+            f"{sum(inside)}/{len(told)}",
+        ])  # fmt: skip
+    header = [
+        "source", "denied with a label", "reached", "P-Rule", "spread", "changes", "agreement",
+        "promoted: true", "expected", "range", "true in range",
+    ]  # fmt: skip
+    text = Table(f"Asked: P-Rule {ASKED:g}; on fresh people", header, rows).text()
+    if not result["edge"]:
+        return text
+    edges = [
+        [f"{e['rows']:,}", f"{e['share']:.0%}", str(e["draws"]), f"{e['limit']:.3f}",
+         f"{e['measured']:.3f}", f"{e['certified']:.3f}"]
+        for e in result["edge"]
+    ]  # fmt: skip
+    names = ["rows", "denied with a label", "draws", "truth and limit", "measured", "certified"]
+    return text + "\n" + Table("Certificates at the edge, nominal 0.05", names, edges).text()
