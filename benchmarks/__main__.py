@@ -101,28 +101,29 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["anchors"].add_argument("--splits", type=int)
     verbs["anchors"].add_argument("--pairs", nargs="+", choices=list(anchors.PAIRS))
     verbs["anchors"].add_argument("--datasets", nargs="+", choices=list(anchors.DATASETS))
-    verbs["delivery"].add_argument("--seeds", type=int)
     verbs["delivery"].add_argument("--safety-margin", type=float)
-    verbs["margin"].add_argument("--fits", type=int)
     verbs["outcomes"].add_argument("--sources", nargs="+", choices=list(outcomes.SOURCES))
     verbs["monitor"].add_argument("--streams", type=int)
     verbs["online"].add_argument("--calls", type=int)
-    for verb, name in (("printed", "--splits"), ("printed", "--steps"), ("load", "--rate"),
-                       ("load", "--seconds"), ("outcomes", "--seeds"), ("outcomes", "--draws"),
-                       ("outcomes", "--fits")):  # fmt: skip
-        verbs[verb].add_argument(name, type=int)
+    whole_numbers = {
+        "delivery": ["--seeds"], "load": ["--rate", "--seconds"], "margin": ["--fits"],
+        "outcomes": ["--seeds", "--draws", "--fits"], "printed": ["--splits", "--steps"],
+    }  # fmt: skip
+    for verb, names in whole_numbers.items():
+        for name in names:
+            verbs[verb].add_argument(name, type=int)
     verbs["printed"].add_argument("--problems", nargs="+", choices=list(printed.PROBLEMS))
     verbs["printed"].add_argument("--variants", nargs="+", choices=list(printed.every_variant()))
     verbs["places"].add_argument("--splits", type=int)
     verbs["places"].add_argument("--problems", nargs="+", choices=list(PROBLEMS))
-    verbs["places"].add_argument("--base", choices=["logistic", "boosted"])
+    for verb in ("places", "continuity"):
+        verbs[verb].add_argument("--base", choices=["logistic", "boosted"])
     for name in ("--draws", "--rows"):
         verbs["probable"].add_argument(name, type=int)
     verbs["conditions"].add_argument("--splits", type=int)
     verbs["conditions"].add_argument("--problems", nargs="+", choices=list(conditions.STRATUM))
     verbs["refits"].add_argument("--refits", type=int)
     verbs["continuity"].add_argument("--retrainings", type=int)
-    verbs["continuity"].add_argument("--base", choices=["logistic", "boosted"])
     verbs["cost"].add_argument("--rows", type=int)
     verbs["curve"].add_argument("--seeds", type=int)
     verbs["scale"].add_argument("--rows", type=int)
@@ -139,8 +140,8 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["target"].add_argument("--p-rule", type=float)
     verbs["target"].add_argument("--direction", choices=["both", "promote_only", "demote_only"])
     verbs["target"].add_argument("--datasets", nargs="+")
-    verbs["certificate"].add_argument("--fits", type=int)
-    verbs["certificate"].add_argument("--rows", type=int)
+    for name in ("--fits", "--rows"):
+        verbs["certificate"].add_argument(name, type=int)
     verbs["watch"].add_argument("--against", help="the commit before")
     verbs["watch"].add_argument("--only", nargs="+", choices=PATHS)
     settings = list(certificate.SETTINGS)

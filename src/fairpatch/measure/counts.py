@@ -242,7 +242,7 @@ class Counts:
             rows = [{**row, LABEL: label_of(plain(row[LABEL]))} for row in rows]
         decided = ([{**r, GIVEN: g(r[BEFORE], r[GIVEN])} for r in rows] for g in readings)
         tables = (tables_of(features, own, tuple(strata)) for own in decided)
-        return [cls(*own, outcomes=outcomes) for own in tables]  # type: ignore[arg-type]
+        return [cls(*own, outcomes=outcomes) for own in tables]
 
     def along(self, *axes: Axis, of: Sums = "n") -> NDArray[Any]:
         """The table summed over all axes but these, in this order.
