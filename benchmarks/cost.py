@@ -86,7 +86,7 @@ def _onnx(f: Any, patch: Patch, X: Any) -> tuple[Job, Job]:
     empty = Patch(columns=(), concepts=(), decision=patch.decision)
 
     def job(own: Patch) -> Job:
-        g = PatchedModel(BaseModel(f, Decision(threshold=own.threshold)), own)
+        g = PatchedModel(BaseModel(f, Decision(threshold=own.decision.cut)), own)
         graph = merged_graph(g, X.head(100)).SerializeToString()
         session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         feed = {
@@ -123,7 +123,7 @@ def _duckdb(f: Any, patch: Patch, X: Any) -> tuple[Job, Job]:
         table = nw.from_native(base.sql(scored)).lazy()
         return lambda: table.select(decision.cast(nw.Int64).sum()).collect()
 
-    return count(nw.col("p") > patch.threshold), count(decision_expr(patch, "p"))
+    return count(nw.col("p") > patch.decision.cut), count(decision_expr(patch, "p"))
 
 
 def _turns(bare: Job, patched: Job, repeats: int) -> dict[str, float]:

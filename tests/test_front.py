@@ -187,23 +187,20 @@ def test_exclude_and_the_names_of_s_are_never_read(people):
     assert not read & {"num_0", "group", "score"}
 
 
-def test_rows_without_a_label_certify_what_needs_none(people):
-    """Twice as many certify, and nothing else is learned."""
+def test_rows_without_a_label_count_in_every_rate(people):
+    """Labels that are too young are no reason to leave anybody out."""
     X, s = people.drop(columns=["id", "group", "y"]), people["group"]
     y = people["y"].astype(float).where(np.arange(len(people)) < 3_000)
-    first = FairPatch("score", Target(p_rule=0.6)).fit(
-        X[:3_000], people["y"][:3_000], sensitive_features=s[:3_000]
-    )
-    both = FairPatch("score", Target(p_rule=0.6)).fit(X, y, sensitive_features=s)
-    assert both.preferred_.metrics == first.preferred_.metrics
-    assert both.preferred_.change_rate == first.preferred_.change_rate
-    (one,), (two,) = first.certificate_.results, both.certificate_.results
-    assert two.people == one.people + 3_000
-    assert (both.classes_ == [0, 1]).all()
-    assert both.certify(X, y, sensitive_features=s).results[0].people == len(people)
-    gap = Target(equal_opportunity_difference=0.2)
-    with pytest.raises(ValueError, match="3000 rows have no label"):
-        FairPatch("score", gap).fit(X, y, sensitive_features=s)
+    every = FairPatch("score", Target(p_rule=0.6)).fit(X, people["y"], sensitive_features=s)
+    some = FairPatch("score", Target(p_rule=0.6)).fit(X, y, sensitive_features=s)
+    (one,), (two,) = every.certificate_.results, some.certificate_.results
+    assert two.people == pytest.approx(one.people, rel=0.01)
+    assert (some.classes_ == [0, 1]).all()
+    assert some.certify(X, y, sensitive_features=s).results[0].people == len(people)
+    gap = Target(equal_opportunity_difference=0.3)  # of those who have one
+    judged = some.certify(X, y, sensitive_features=s, target=gap).results[0]
+    alone = some.certify(X[:3_000], y[:3_000], sensitive_features=s[:3_000], target=gap)
+    assert judged.estimate == alone.results[0].estimate
 
 
 def test_promote_only_never_takes_an_approval_away(people):
@@ -337,7 +334,8 @@ def test_the_papers_estimator_takes_one_weight_too(people):
 
 @pytest.mark.parametrize("kind", [FairPatch, Commod])
 def test_the_front_door_is_narrow(kind):
-    assert len(signature(kind).parameters) <= 10
+    moved_to_roles = {"exclude", "categories"}  # they answer for one release more
+    assert len(signature(kind).parameters.keys() - moved_to_roles) <= 10
 
 
 def test_nobody_else_takes_a_target():

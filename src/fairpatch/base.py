@@ -19,6 +19,7 @@ from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean, in_percent
 from fairpatch.decision import PLAIN, Decision, text_of
 from fairpatch.model_names import columns_for
+from fairpatch.score import LARGEST_SCORE
 
 Estimator = Any
 """A fitted classifier with ``predict_proba``, a callable X -> probabilities, or a column's name."""
@@ -82,22 +83,21 @@ class BaseModel:
         threshold = own_threshold(f)
         if threshold is not None and not self.decision.has_threshold:
             object.__setattr__(self, "decision", self.decision.replace(threshold=threshold))
-        elif threshold is not None and threshold != self.threshold:
+        elif threshold is not None and threshold != self.decision.threshold:
             raise ValueError(
                 f"the base model decides at its own threshold, {threshold:g}, and the decision "
-                f"names {self.threshold:g}: leave it out, or give the model inside the wrapper"
+                f"names {self.decision.above}: leave it out, or give the model inside the wrapper"
             )
         _check_label(f, self.decision.positive)
-        if self.decision.score_unit == "percent" and not isinstance(f, str):
+        if self.decision.score_unit != "probability" and not isinstance(f, str):
             raise ValueError(
                 "score_unit is about a score column, and here a model gives the probabilities: "
                 "leave it out, or name the column"
             )
 
-    @property
-    def threshold(self) -> float:
-        """The policy threshold t: f decides 1 where its probability is above t."""
-        return self.decision.threshold
+    def thresholds(self, X: Any) -> Any:
+        """The policy threshold t: f decides 1 where its score is above t. One, or one a row."""
+        return thresholds_of(self.decision, X)
 
     def __sklearn_clone__(self) -> Self:
         """Return itself: what was validated stays what it is."""
@@ -123,15 +123,17 @@ class BaseModel:
         """f_logit: log-odds relative to the threshold, positive where f favours a person."""
         margin = _margin(self.estimator)
         if margin is None:
-            return self.logits_of(self._probabilities(X))
+            return self.logits_of(self._scores(X), self.thresholds(X))
         log_odds = _floats(margin(self._asked(X)))
         return self._favour(
-            _relative(-log_odds if self.of_first_class else log_odds, self.threshold)
+            _relative(-log_odds if self.of_first_class else log_odds, self.thresholds(X))
         )
 
-    def logits_of(self, p: Floats) -> Floats:
-        """f_logit of scores p that are already at hand."""
-        return self._favour(self._decided(p))
+    def logits_of(self, scores: Floats, thresholds: Any) -> Floats:
+        """f_logit of scores that are already at hand."""
+        if self.decision.in_points:
+            return self._favour((scores - thresholds) * self.decision.scale.unit)
+        return self._favour(_decided(scores, thresholds))
 
     def _favour(self, values: Floats) -> Floats:
         """Log-odds of decision 1 as those of the favourable one; exactly at t, f decides 0."""
@@ -181,19 +183,11 @@ class BaseModel:
             return {}
         return {f: own for f, own in columns_for(wanted, list(columns)).items() if f != own}
 
-    def _decided(self, p: Floats) -> Floats:
-        """Log-odds relative to the threshold, of decision 1."""
-        with np.errstate(divide="ignore"):  # p of exactly 0 or 1: infinite, then clipped
-            values = _relative(logit(p), self.threshold)
-        # Rounding must not move anybody over the threshold: the decision is p > t, to the last bit.
-        values = np.where((p > self.threshold) & (values <= 0), np.finfo(float).eps, values)
-        return np.where((p < self.threshold) & (values >= 0), -np.finfo(float).eps, values)
-
     def scores(self, X: Any) -> Floats:
-        """p = f(x), one probability a row."""
+        """f(x), one score a row: a probability, or points."""
         margin = _margin(self.estimator)
         if margin is None:
-            return self._probabilities(X)
+            return self._scores(X)
         log_odds = _floats(margin(self._asked(X)))
         return np.asarray(expit(-log_odds if self.of_first_class else log_odds))
 
@@ -210,7 +204,9 @@ class BaseModel:
         return np.asarray([text_of(label) == text_of(positive) for label in labels], bool)
 
     def decisions(self, X: Any) -> Bools:
-        """Whether f decides 1: p > t."""
+        """Whether f decides 1: its score is above the threshold."""
+        if self.decision.in_points:  # whatever odds points stand for
+            return np.asarray(self._scores(X) > self.thresholds(X))
         return np.asarray((self.logits(X) > 0) == bool(self.decision.favourable))
 
     def favour_expr(self) -> nw.Expr:
@@ -226,15 +222,14 @@ class BaseModel:
                 f"got {type(self.estimator).__name__}: score the table first, see "
                 "fairpatch.engines.scoring"
             )
-        score = self.decision.as_probability(nw.col(self.score_column).cast(nw.Float64))
+        score = given_score(self.decision, self.score_column)
         # Engines order NaN above every number, so that NaN > t would be an approval.
-        known = (score >= 0.0) & (score <= 1.0)
-        return nw.when(known).then(score > self.threshold)
+        return nw.when(known_expr(self.decision, score)).then(score > threshold_expr(self.decision))
 
-    def _probabilities(self, X: Any) -> Floats:
+    def _scores(self, X: Any) -> Floats:
         f = self.estimator
         if isinstance(f, str):
-            values, what = self.decision.as_probability(_column(X, f)), f"score column {f!r}"
+            values, what = self.decision.compared(_column(X, f)), f"score column {f!r}"
         elif hasattr(f, "predict_proba"):
             values, what = f.predict_proba(self._asked(X)), f"{type(f).__name__}.predict_proba"
         else:
@@ -242,6 +237,14 @@ class BaseModel:
         p = _floats(values, first=self.of_first_class)
         if callable(f) and hasattr(X, "__len__") and len(p) != len(X):
             raise ValueError(f"{what} must give one probability a row: {len(X)} rows, {len(p)}")
+        if self.decision.in_points:
+            bad = int(np.sum(~(np.abs(p) < LARGEST_SCORE)))
+            if bad:
+                raise ValueError(
+                    f"{what} must give points, but {bad} of {p.size} values are missing or no "
+                    "number that a score has. Leave these rows out, or fill the gaps."
+                )
+            return p
         bad = int(np.sum(~((p >= 0.0) & (p <= 1.0))))
         if bad:
             raise ValueError(
@@ -252,8 +255,70 @@ class BaseModel:
         return p
 
 
-def _relative(log_odds: Floats, threshold: float) -> Floats:
-    return np.clip(log_odds, -CLIP, CLIP) - float(logit(threshold))
+def _relative(log_odds: Floats, threshold: Any) -> Floats:
+    return np.asarray(np.clip(log_odds, -CLIP, CLIP) - logit(threshold))
+
+
+def _decided(p: Floats, t: Any) -> Floats:
+    """Log-odds of probabilities relative to the threshold, of decision 1."""
+    with np.errstate(divide="ignore"):  # p of exactly 0 or 1: infinite, then clipped
+        values = _relative(logit(p), t)
+    # Rounding must not move anybody over the threshold: the decision is p > t, to the last bit.
+    values = np.where((p > t) & (values <= 0), np.finfo(float).eps, values)
+    return np.where((p < t) & (values >= 0), -np.finfo(float).eps, values)
+
+
+def thresholds_of(decision: Decision, X: Any, *, gaps: bool = False) -> Any:
+    """The policy threshold t: one number, or one a row where a column's value tells it.
+
+    Where ``gaps`` are allowed, it is NaN for a value that has none.
+    """
+    cuts = decision.cuts
+    if cuts is None:
+        return decision.cut
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame) or cuts.by not in frame.columns:
+        have = list(map(str, getattr(frame, "columns", ())))
+        raise ValueError(
+            f"thresholds are by column {cuts.by!r}, which the table does not have"
+            + did_you_mean(cuts.by, have)
+        )
+    values = frame[cuts.by].to_list()
+    found = cuts.of_values(values)
+    lost = np.flatnonzero(np.isnan(found))
+    if len(lost) and not gaps:
+        raise ValueError(
+            f"{len(lost)} of {len(found)} rows have a {cuts.by} without a threshold, such as "
+            f"{values[lost[0]]!r}: name one for it, or leave these rows out"
+        )
+    return found
+
+
+def threshold_odds(decision: Decision, X: Any) -> Any:
+    """The log-odds of the good outcome at the threshold: one number, or one a row."""
+    return decision.sign * decision.log_odds(thresholds_of(decision, X))
+
+
+def given_score(decision: Decision, score: str) -> nw.Expr:
+    """f's score from its column, as thresholds are given: a probability, or points."""
+    given: nw.Expr = decision.compared(nw.col(score).cast(nw.Float64))
+    return given
+
+
+def known_expr(decision: Decision, score: nw.Expr) -> nw.Expr:
+    """Whether that is a score; null where there is none, or the row has no threshold."""
+    if decision.in_points:
+        known: nw.Expr = (score > -LARGEST_SCORE) & (score < LARGEST_SCORE)
+    else:
+        known = (score >= 0.0) & (score <= 1.0)
+    cuts = decision.cuts
+    return known if cuts is None else known & ~cuts.expr().is_null()
+
+
+def threshold_expr(decision: Decision) -> Any:
+    """The threshold: one number, or an expression of each row's own."""
+    cuts = decision.cuts
+    return decision.cut if cuts is None else cuts.expr()
 
 
 def own_threshold(f: Estimator) -> float | None:
@@ -295,9 +360,21 @@ def _check_label(f: Estimator, positive: Any) -> None:
         )
 
 
-def scores_of(f_logit: Floats, decision: Decision) -> Floats:
-    """f's probabilities again, of log-odds towards the favourable decision."""
-    return np.asarray(expit(decision.sign * f_logit + logit(decision.threshold)))
+def scores_of(f_logit: Floats, decision: Decision, thresholds: Any = None) -> Floats:
+    """f's scores again, in their own unit, of log-odds towards the favourable decision.
+
+    ``thresholds`` where each row has its own.
+    """
+    t = decision.cut if thresholds is None else thresholds
+    if decision.in_points:
+        return np.asarray(t + decision.sign * f_logit / decision.scale.unit)
+    return np.asarray(expit(decision.sign * f_logit + logit(t)))
+
+
+def chances_of(f_logit: Floats, decision: Decision, thresholds: Any = None) -> Floats:
+    """The same as probabilities, whatever the unit."""
+    scores = scores_of(f_logit, decision, thresholds)
+    return np.asarray(expit(decision.scale.log_odds(scores))) if decision.in_points else scores
 
 
 def gives_log_odds(f: Estimator) -> bool:

@@ -8,25 +8,17 @@ Inside fairpatch 1 is always the favourable side: of labels, of decisions and of
 turned where they come in (``labels_of``, ``BaseModel.logits``) and turned back where they go out.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    ValidationError,
-    field_validator,
-)
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from scipy.special import logit
 
 from fairpatch._hints import did_you_mean
 from fairpatch.probable import check_probable
+from fairpatch.score import Cuts, Label, PointScale, Unit, check_threshold
 from fairpatch.sensitive import check_edges
-
-Label = StrictBool | StrictInt | StrictFloat | StrictStr
 
 
 class Decision(BaseModel):
@@ -42,11 +34,15 @@ class Decision(BaseModel):
     favourable : {1, 0}
         The decision that is good for a person, and whose rates are compared. Where the positive
         label is a default or an arrest, it is 0: not to be taken for one.
-    threshold : float
-        Decision 1 is a score above this.
-    score_unit : {"probability", "percent"}
-        Of a score column: from 0 to 1, or from 0 to 100. The threshold is a probability in any
-        case, and so is the patched score.
+    threshold : float, or mapping
+        Decision 1 is a score above this. Where it depends on a column's value,
+        ``{"product": {"card": 640, "loan": 600}}``; or the name of a column that holds it.
+    score_unit : {"probability", "percent", "points"}
+        Of a score column: from 0 to 1, from 0 to 100, or points such as 300 to 850. The threshold
+        is a probability for the first two, and so is the patched score; points stay points.
+    points : PointScale, optional
+        How points go with odds: ``{"base": 600, "odds": 30, "double": 20}``. Fitted to known
+        outcomes unless stated.
     weight : str, optional
         Column of what each row weighs, in everything that is counted.
     key : str, optional
@@ -66,8 +62,10 @@ class Decision(BaseModel):
     Examples
     --------
     >>> loans = Decision(positive="yes", favourable=0, threshold=0.27, positive_words="defaulted")
-    >>> loans.bar, loans.favoured, loans.good_outcome
-    (0.73, 'decision 0', 'not defaulted')
+    >>> loans.threshold, loans.favoured, loans.good_outcome
+    (0.27, 'decision 0', 'not defaulted')
+    >>> Decision(score_unit="points", threshold={"product": {"card": 640, "loan": 600}}).above
+    'the threshold of its product (card 640, loan 600)'
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -75,8 +73,9 @@ class Decision(BaseModel):
     positive: Label | None = None
     negative: Label | None = None
     favourable: Literal[0, 1] = 1
-    threshold: float = 0.5
-    score_unit: Literal["probability", "percent"] = "probability"
+    threshold: float | Cuts | str = 0.5
+    score_unit: Unit = "probability"
+    points: PointScale | None = None
     weight: str | None = None
     key: str | None = None
     bands: dict[str, tuple[float, ...]] = {}
@@ -102,6 +101,10 @@ class Decision(BaseModel):
             name = ".".join(map(str, first["loc"]))
             text = text if text.startswith(name) else f"{name}: {text}; got {first['input']!r}"
             raise ValueError(text) from None
+        for value in self.thresholds:
+            check_threshold(value, self.score_unit)
+        if self.points is not None and self.score_unit != "points":
+            raise ValueError("points says how points go with odds: say score_unit='points' too")
         if self.positive is not None and self.positive == self.negative:
             raise ValueError(f"positive and negative are both {self.positive!r}: one label each")
 
@@ -110,10 +113,13 @@ class Decision(BaseModel):
 
     @field_validator("threshold", mode="before")
     @classmethod
-    def _a_probability(cls, value: Any) -> Any:
-        inside = isinstance(value, int | float) and 1e-6 < value < 1 - 1e-6
-        if not inside or isinstance(value, bool):
-            raise ValueError(f"threshold must be a probability above 0 and below 1; got {value!r}")
+    def _one_or_by_value(cls, value: Any) -> Any:
+        if isinstance(value, Mapping) and set(value) != {"by", "at"}:
+            return Cuts.of(value)
+        if isinstance(value, bool) or not isinstance(value, int | float | str | Mapping | Cuts):
+            raise ValueError(
+                f"threshold must be a number, or one by a column's values; got {value!r}"
+            )
         return value
 
     @field_validator("bands", mode="before")
@@ -143,12 +149,59 @@ class Decision(BaseModel):
         return "threshold" in self.model_fields_set
 
     @property
-    def bar(self) -> float:
-        """The threshold of the favourable decision's own probability."""
-        return self.threshold if self.favourable else 1.0 - self.threshold
+    def in_points(self) -> bool:
+        """Whether the score is in points, and no probability."""
+        return self.score_unit == "points"
 
-    def as_probability(self, score: Any) -> Any:
-        """What a score column holds, numbers or an expression, as a probability."""
+    @property
+    def cuts(self) -> Cuts | None:
+        """The thresholds by a column's values, where there is more than one."""
+        return self.threshold if isinstance(self.threshold, Cuts) else None
+
+    @property
+    def thresholds(self) -> list[float]:
+        """Every threshold; none where a column that nobody has read holds them."""
+        if isinstance(self.threshold, Cuts):
+            return [cut.threshold for cut in self.threshold.at]
+        return [] if isinstance(self.threshold, str) else [self.threshold]
+
+    @property
+    def cut(self) -> float:
+        """The one threshold; of several, 0: a score is then compared by its distance to its own."""
+        if isinstance(self.threshold, str):
+            raise ValueError(f"the thresholds in column {self.threshold!r} have not been read")
+        return self.threshold if isinstance(self.threshold, float) else 0.0
+
+    @property
+    def above(self) -> str:
+        """What decision 1 is above, in words: "0.8", "640 points", "its product's threshold"."""
+        if self.cuts is not None:
+            return f"the threshold of its {self.cuts.by} ({str(self.cuts).partition('(')[2]}"
+        return f"{self.threshold:g} points" if self.in_points else f"{self.threshold:g}"
+
+    def shown(self, score: float) -> str:
+        """A score in its own unit, as a table has it."""
+        return f"{score:g}"
+
+    @property
+    def scale(self) -> PointScale:
+        """How points go with odds, once that is known."""
+        if self.points is None:
+            raise ValueError(
+                "how points go with odds is not known yet: state it, Decision(points={'base': 600, "
+                "'odds': 30, 'double': 20}), or fit a patch, which finds it out"
+            )
+        return self.points
+
+    def log_odds(self, score: Any) -> Any:
+        """Of decision 1's label, by a score in its own unit (percent are probabilities by now)."""
+        if self.in_points:
+            return self.scale.log_odds(score)
+        with np.errstate(divide="ignore"):
+            return logit(score)
+
+    def compared(self, score: Any) -> Any:
+        """What a score column holds, numbers or an expression, as thresholds and bands have it."""
         return score / 100.0 if self.score_unit == "percent" else score
 
     @property

@@ -22,6 +22,7 @@ from fairpatch.data.engine_splits import EngineSplits, is_engine_table
 from fairpatch.data.features import read_features, read_given
 from fairpatch.data.outcomes import check_outcomes
 from fairpatch.data.rows import Rows, Shares, seen_rows
+from fairpatch.data.settled import with_scale, with_thresholds
 from fairpatch.data.splits import Splits, in_memory
 from fairpatch.decision import Decision
 from fairpatch.direction import check_direction
@@ -234,18 +235,19 @@ class FairPatch(PatchEstimator):
         self, X: Any, y: Any, s: Any, sample_weight: Any, seen: Any, previous: PatchedModel | None
     ) -> Self:
         """Fit to rows in memory."""
-        decision, seed = self._decision, seed_of(self.random_state)
+        decision, seed = with_thresholds(self._decision, X), seed_of(self.random_state)
         given, classes = read_given(self, X, y, s, decision, gaps=True)
         check_direction(decision, y if isinstance(y, str) else getattr(y, "name", None), classes[1])
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
         check.same_people(X=X, seen_by_base=seen)
+        decision = with_scale(decision, given.X, self.estimator, given.y)
         weight = self._weight(given, sample_weight)
         rows = Rows.of(given.X, given.y, given.sensitive, None, weight)
         rows = replace(rows, outcomes=self._roles.outcomes)
         if given.drawn is not None:
             rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
-        hidden = given.hidden
+        hidden = (*given.hidden, *self._threshold_column)
         if previous is not None:
             rows = replace(rows, previous=previous.decisions(given.X))
             hidden = (*hidden, *previous.score_columns)
@@ -265,7 +267,14 @@ class FairPatch(PatchEstimator):
         read_features(self, splits.learn.X, reset=True)
         classes = np.array(table.classes)
         check_direction(self._decision, y, classes[1])
-        return self._learn(splits, table.base.decision, classes, table.reserved, None, named=True)
+        hidden = (*table.reserved, *self._threshold_column)
+        return self._learn(splits, table.base.decision, classes, hidden, None, named=True)
+
+    @property
+    def _threshold_column(self) -> tuple[str, ...]:
+        """The column that holds thresholds, where one does: no card reads that."""
+        column = self._decision.threshold
+        return (column,) if isinstance(column, str) else ()
 
     def _learn(
         self, splits: Splits, decision: Decision, classes: Any, hidden: Collection[str],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import BaseModel, scores_of
+from fairpatch.base import BaseModel, chances_of, scores_of, thresholds_of
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import assumption_of
 from fairpatch.choose.redial import redial
@@ -70,10 +70,10 @@ class PatchedModel:
         classes = np.asarray(known if self.classes is None else self.classes)
         object.__setattr__(self, "classes", classes)
         base = self.base.decision
-        if base.has_threshold and base.threshold != self.patch.threshold:
+        if base.has_threshold and base.threshold != decision.threshold:
             raise ValueError(
-                f"the base model decides above {base.threshold:g}, the patch was learned for a "
-                f"threshold of {self.patch.threshold:g}: learn a patch for the new threshold"
+                f"the base model decides above {base.above}, the patch was learned for a "
+                f"threshold of {decision.above}: learn a patch for the new threshold"
             )
         if "favourable" in base.given and base.favourable != decision.favourable:
             raise ValueError(
@@ -117,10 +117,9 @@ class PatchedModel:
     def predict_proba(self, X: Any) -> Floats:
         """Patched probabilities of the two classes; the threshold still holds."""
         f_logit = self.logits(X)
-        if self.patch.action == "refer":
-            p = scores_of(f_logit, self.patch.decision)
-        else:
-            p = self._score(X, f_logit)
+        if self.patch.action != "refer":
+            f_logit = self.patch.logits(X, f_logit)
+        p = chances_of(f_logit, self.patch.decision, thresholds_of(self.patch.decision, X))
         return np.column_stack([1 - p, p])
 
     def ratio(self, X: Any) -> Floats:
@@ -176,10 +175,13 @@ class PatchedModel:
         if score is None:
             return self.patch.decide(X, self.logits(X)).astype(np.int64)
         p = np.asarray(nw.from_native(X, eager_only=True)[score].cast(nw.Float64).to_numpy())
-        p = self.patch.decision.as_probability(p)
-        known = np.isfinite(p)
-        f_logit = self.base.logits_of(np.where(known, p, self.patch.threshold))
-        return np.where(known, self.patch.decide(X, f_logit), -1).astype(np.int64)
+        t = thresholds_of(self.patch.decision, X, gaps=True)
+        known = np.isfinite(p) & np.isfinite(t)
+        X = nw.from_native(X, eager_only=True).filter(known.tolist()).to_native()
+        found = np.full(len(known), -1, np.int64)
+        if known.any():
+            found[known] = self.patch.decide(X, self.base.logits(X))
+        return found
 
     def features(self, X: Any, y: Any, sensitive_features: Any) -> Any:
         """X without labels, S and weights, where those are names of its columns."""
@@ -307,7 +309,7 @@ class PatchedModel:
 
     def compare_scored(self, X: Any, f_logit: Floats) -> Comparison:
         """The same where f has been asked about the rows already."""
-        scores = scores_of(f_logit, self.patch.decision)
+        scores = self._in_unit(X, f_logit)
         return compare_model(self.patch, self.base, X) + compare_rows(self.patch, X, scores)
 
     def apply(
@@ -370,7 +372,7 @@ class PatchedModel:
         f_logit = self.logits(table)
         self.compare_scored(table, f_logit).act(if_unlike)
         own = nw.new_series(
-            OWN_SCORE, scores_of(f_logit, self.patch.decision),
+            OWN_SCORE, self._in_unit(table, f_logit),
             backend=nw.get_native_namespace(frame),
         )  # fmt: skip
         placed = apply_to_places(
@@ -379,4 +381,8 @@ class PatchedModel:
         return nw.from_native(placed, eager_only=True).drop(OWN_SCORE).to_native()
 
     def _score(self, X: Any, f_logit: Floats) -> Floats:
-        return scores_of(self.patch.logits(X, f_logit), self.patch.decision)
+        return self._in_unit(X, self.patch.logits(X, f_logit))
+
+    def _in_unit(self, X: Any, f_logit: Floats) -> Floats:
+        """Log-odds as scores in f's own unit."""
+        return scores_of(f_logit, self.patch.decision, thresholds_of(self.patch.decision, X))

@@ -16,6 +16,7 @@ from fairpatch.base import BaseModel
 from fairpatch.measure import intervals
 from fairpatch.measure.metric import METRICS, P_RULE
 from fairpatch.patch import CardScale, Column, Concept, NumberWeight, Patch, Range, RangesWeight
+from fairpatch.report.comparison import shown_rates
 
 MANY = bool(os.environ.get("FAIRPATCH_ATTACK"))
 
@@ -161,7 +162,7 @@ def test_few_people_without_a_label_are_not_told():
     frame = pd.DataFrame({"y": [y for y, _ in rows], "score": [0.9 if d else 0.1 for _, d in rows]})
     s = np.repeat(["a", "b"], [483, 170])
     found = audit(frame, "y", sensitive_features={"s": s}, estimator="score")
-    told = [found.comparisons["s"].groups[0][rate] for rate in RATES]
+    told = [found.comparisons["s"].groups[0][rate] for rate in shown_rates(found.counts)]
     assert any(rate.low is None for rate in told)
 
 

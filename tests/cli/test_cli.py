@@ -203,7 +203,7 @@ def test_review_on_other_rows(run):
           "score"], 2, "has no column 'Y'; its columns are"),
         (["audit", "--data", "people.csv", "--label", "y", "--sensitive", "group"], 2,
          "either --score COLUMN or --model FILE"),
-        (["audit", "--data", "people.csv"], 2, "label is missing"),
+        (["audit", "--data", "people.csv"], 2, "sensitive is missing"),
         (["fit", "-c", "fairpatch.yaml", "--model", "f.pkl", "--out", "new"], 2, "either --score"),
         (["fit", "-c", "fairpatch.yaml", "--p-rule", "0.99", "--max-changes", "0.001", "--out",
           "new"], 3,

@@ -182,8 +182,8 @@ def test_what_is_not_a_patch_is_refused(tmp_path, change, message):
 
 @pytest.mark.parametrize(
     ("parts", "words"),
-    [({"confidence": [{"below": -1.0, "points": 40}]}, "greater than or equal to 0"),
-     ({"confidence": [{"at_least": 1.5, "points": 40}]}, "less than or equal to 1"),
+    [({"confidence": [{"below": -1.0, "points": 40}]}, "ends outside of 0 to 1"),
+     ({"confidence": [{"at_least": 1.5, "points": 40}]}, "ends outside of 0 to 1"),
      ({"column": "job"}, "'c' reads 'job', a category, as something else")],
 )  # fmt: skip
 def test_a_file_that_engines_would_read_differently_is_refused(tmp_path, parts, words):

@@ -208,7 +208,9 @@ def test_what_looks_like_a_slip_is_said_or_refused():
 
     assert "threshold" not in figure_text(people["score"])
     assert "is 0.5 the threshold your model uses?" in figure_text(people["score"] / 2)
-    assert "Rows without a label" in figure_text(people["score"], y.where(people.index > 100))
+    assert "of the rows have no outcome" in figure_text(
+        people["score"], y.where(people.index > 100)
+    )
     with pytest.raises(ValueError, match="score_unit=.percent."):
         figure_text(100 * people["score"])
     with pytest.raises(ValueError, match="has 3000 values, all of them numbers: cut it into bands"):

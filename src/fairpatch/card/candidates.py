@@ -207,7 +207,7 @@ def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
                 cards.append(card)
                 crossed.append(_by_folds(problem, parts, card, worth, options))
         done(1.0)
-    return _pool(problem, task, options, judged, cards, crossed, made, why)
+    return _pool(problem, rows.X, task, options, judged, cards, crossed, made, why)
 
 
 def most_columns(target: Target) -> int:
@@ -226,8 +226,8 @@ def _column_choices(problem: PushProblem, aim: Aim, most: int, task: Task) -> li
 
 
 def _pool(
-    problem: PushProblem, task: Task, options: CardOptions, judged: Any, cards: list[Points],
-    crossed: list[Floats], made: list[tuple[int, float, Teacher]], why: dict[str, str],
+    problem: PushProblem, X: Any, task: Task, options: CardOptions, judged: Any,
+    cards: list[Points], crossed: list[Floats], made: list[tuple[int, float, Teacher]], why: dict[str, str],
 ) -> Cards:  # fmt: skip
     """The scorecards in every direction that is allowed, and their ratios of the judged rows."""
     here, target = np.flatnonzero(judged), task.target
@@ -258,7 +258,7 @@ def _pool(
             elif d == "demote_only":
                 constant = -int(FARTHEST + card.reach[1])
             scale = CardScale(approve_at=1, confidence=by_band)
-            sure = bare.model_copy(update={"card": scale}).confidence(problem.f_logit)
+            sure = bare.model_copy(update={"card": scale}).confidence(problem.f_logit, X)
             sure = np.where(problem.locked, float(NEVER), sure)[here]
             if swapped:
                 own = whole[c][here] + constant

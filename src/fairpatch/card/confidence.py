@@ -4,11 +4,12 @@ A hundred points are the log-odds that one person in ten exceeds, so that points
 a model of few and of many columns. Bands end at scores that people use.
 """
 
+from math import inf
+
 import numpy as np
-from scipy.special import expit, logit
 
 from fairpatch._arrays import Floats
-from fairpatch.choose.close_calls import Between, two_digits
+from fairpatch.choose.close_calls import Between, away
 from fairpatch.choose.pool import FARTHEST
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote
@@ -33,28 +34,29 @@ def bands_of(
 ) -> tuple[ScoreBand, ...]:
     """The bands of the scores of whom a decision may change, from the lowest score."""
     hundred = full_confidence(f_logit)
-    t, favourable = decision.threshold, bool(decision.favourable)
+    t, favourable = decision.cut, bool(decision.favourable)
     bands: list[ScoreBand] = []
     for denied in (True, False):
         if not (may_promote if denied else may_demote)(direction):
             continue
         below = denied == favourable  # the side of the threshold
         sign = -1 if below else 1
-        edges = _edges([expit(logit(t) + sign * hundred * s / 100) for s in STEPS], t, sign)
+        edges = _edges([away(decision, sign * hundred * s / 100) for s in STEPS], decision, sign)
         bands += _side(t, edges, below=below, only=only)
-    return tuple(sorted(bands, key=lambda b: -1.0 if b.at_least is None else b.at_least))
+    return tuple(sorted(bands, key=lambda b: -inf if b.at_least is None else b.at_least))
 
 
-def _edges(scores: list[float], t: float, sign: int) -> list[tuple[float, int]]:
+def _edges(scores: list[float], decision: Decision, sign: int) -> list[tuple[float, int]]:
     """Each band's end nearer to the threshold, rounded, and its points.
 
     Those that fall together are one band, of more points.
     """
-    kept: dict[float, int] = {}
-    for score, points in zip(scores, STEPS, strict=True):
-        edge = two_digits(score)
-        if sign * (edge - t) > 0 and 0.0 < edge < 1.0:
-            kept[edge] = points
+    low, high = (-inf, inf) if decision.in_points or decision.cuts else (0.0, 1.0)
+    kept = {
+        edge: points
+        for edge, points in zip(scores, STEPS, strict=True)
+        if sign * (edge - decision.cut) > 0 and low < edge < high
+    }
     return sorted(kept.items(), key=lambda e: sign * e[0])
 
 

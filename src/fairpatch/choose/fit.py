@@ -8,7 +8,7 @@ from typing import Any
 
 from fairpatch._hints import did_you_mean
 from fairpatch._progress import tell
-from fairpatch.base import scores_of
+from fairpatch.base import scores_of, thresholds_of
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
@@ -248,7 +248,7 @@ def _with_expected(choice: Choice, counts: Counts, target: Target, rows: str) ->
 
 def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     """The patch with what f's scores and its columns look like on the rows it was learned from."""
-    scores = scores_of(rows.f, patch.decision)
+    scores = scores_of(rows.f, patch.decision, thresholds_of(patch.decision, rows.X))
     fingerprint = fingerprint_of(rows.X, scores, patch.columns, rows.stands_for)
     return patch.model_copy(update={"fingerprint": fingerprint})
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._table import Table
+from fairpatch.base import threshold_odds
 from fairpatch.choose.costs import Costs, Priced
 from fairpatch.choose.dial import Dial, trace
 from fairpatch.choose.dial_pairs import in_layers
@@ -86,6 +87,8 @@ class Frontier:
     that have: it says which candidate is best, and nothing of it is shown."""
     unit: float = 2.0
     """What a decision that differs costs at most: a change and an error."""
+    threshold_odds: Any = 0.0
+    """The log-odds of the good outcome at the threshold; one a row where there are several."""
     observed: bool = True
     """Whether everybody's outcome is known; errors are expected ones otherwise."""
 
@@ -117,7 +120,9 @@ class Frontier:
             dials = dials_of(ratios, pool.directions, rows, pool, layers, priced)
             unit = 2.0 if priced is None else priced.unit
             seen = bool((rows.y != UNKNOWN).all())
-            return cls(pool, dials, ratios, rows.f, counts, q, weight, asked, crossed, unit, seen)
+            odds = threshold_odds(pool.decision, rows.X)
+            about = (q, weight, asked, crossed, unit, odds, seen)
+            return cls(pool, dials, ratios, rows.f, counts, *about)
 
         if learned.final is None:
             return traced(learned.ratios)
@@ -125,7 +130,7 @@ class Frontier:
 
     def displacement(self, m: int, strength: float) -> float:
         """Mean |g - f| of candidate m at a strength: how far probabilities move (METHOD 8)."""
-        f, t = self.f_logit, float(logit(self.candidates.decision.bar))
+        f, t = self.f_logit, self.threshold_odds
         r = 1 + strength * (self.ratios[m] - 1)
         if strength and self.candidates.strengths is not None:  # a card's, by its own points needed
             gain, loss = self.candidates.patch(m, strength).needed

@@ -12,10 +12,10 @@ from importlib.metadata import version
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import logit
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch._extras import need
+from fairpatch.base import threshold_odds
 from fairpatch.choose.pool import STRONGEST
 from fairpatch.commod.problem import Grid, Problem, Ratios, Training
 from fairpatch.data.rows import Rows
@@ -135,7 +135,7 @@ def train_candidates(
     weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")
     cost = _positive(rows.change_cost, len(rows.y), "change_cost")
     if training.ratio_loss == "fisher":  # the local KL(f || g) of a change of r
-        p = 1 / (1 + np.exp(-f_logit - logit(decision.bar)))
+        p = 1 / (1 + np.exp(-f_logit - threshold_odds(decision, rows.X)))
         cost = cost * f_logit**2 * p * (1 - p)
     problem = Problem(
         Z=encoder.transform(rows.X),
@@ -144,7 +144,7 @@ def train_candidates(
         s=s,
         weight=weight,
         ratio_weight=cost / max(np.average(cost, weights=weight), 1e-12),
-        offset=float(logit(decision.bar)),
+        offset=float(np.mean(threshold_odds(decision, rows.X))),
         fairness=fairness,
         direction=direction,
         seed=seed,

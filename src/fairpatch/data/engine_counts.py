@@ -14,7 +14,7 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch import _checks as check
-from fairpatch.base import BaseModel
+from fairpatch.base import BaseModel, given_score, threshold_expr
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.measure.labels import known_label, label_expr
@@ -25,7 +25,6 @@ from fairpatch.patch.expressions import (
     confidence_expr,
     favour_expr,
     needed_points_expr,
-    probability,
 )
 from fairpatch.patch.typed import typed
 from fairpatch.roles import Outcomes
@@ -125,7 +124,8 @@ def _standing(patches: Sequence[Patch], score: str) -> nw.Expr:
     points, confidence = nw.col(f"{POINTS}_0"), nw.col(f"{CONFIDENCE}_0")
     needed = [(patch.card.approve_at, patch.card.deny_at) for patch in patches if patch.card]
     gain, loss = ([pair[side] for pair in needed] for side in (0, 1))
-    p, good, t = probability(one, score), bool(one.decision.favourable), one.threshold
+    p, t = given_score(one.decision, score), threshold_expr(one.decision)
+    good = bool(one.decision.favourable)
     denied, favoured = (p < t, p > t) if good else (p > t, p <= t)
     nobody = nw.lit(None).cast(nw.Int64)
     up = _between(points - confidence, min(gain) - 1, max(gain))

@@ -24,6 +24,7 @@ from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel
 from fairpatch.data.engine_counts import count_patches
 from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
+from fairpatch.data.settled import with_scale, with_thresholds
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
 from fairpatch.keys import PRIME, place
@@ -91,7 +92,9 @@ class EngineSplits:
         if shares is None:
             people = value_of(nw.from_native(table).lazy().select(nw.len()))
             shares = shares_for(int(people))
-        base = BaseModel(f, decision=decision)
+        decision = with_thresholds(decision, table)
+        label = None if y is None else label_expr(table, y, decision)[1]
+        base = BaseModel(f, decision=with_scale(decision, table, f, label))
         drawn = drawn_table(table, decision.probable, key)
         found = cls(drawn, key, y, tuple(features), base, shares, seed, outcomes)
         return replace(found, table=banded_table(drawn, decision.bands, features))

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import hint
+from fairpatch.base import threshold_odds
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed, FreshRows, Splits
 from fairpatch.decision import Decision
@@ -67,7 +68,7 @@ def _labels(rows: Rows) -> KnownLabels:
 
 def odds_of(rows: Rows, decision: Decision) -> Floats:
     """z: the log-odds of the good outcome that f's score gives, whatever its threshold."""
-    return np.asarray(rows.f + float(logit(decision.bar)))
+    return np.asarray(rows.f + threshold_odds(decision, rows.X))
 
 
 def outlook_of(

@@ -111,7 +111,9 @@ def _contents(
             "signature": _signature(models.infer_signature(example, served.frame(example))),
             "input_example": example,
             "pip_requirements": [f"{name}=={version(name)}" for name in SERVED],
-            "metadata": {"fairpatch": {"threshold": patch.threshold, "direction": patch.direction}},
+            "metadata": {
+                "fairpatch": {"threshold": patch.decision.above, "direction": patch.direction}
+            },
         }
 
 

@@ -29,6 +29,8 @@ from fairpatch.patch.kinds import category_of, holds
 from fairpatch.patch.model import HALF, log_odds
 from fairpatch.patch.parts import (
     NEVER,
+    CategoricalWeight,
+    CategoryWeight,
     Column,
     Concept,
     Kind,
@@ -36,6 +38,7 @@ from fairpatch.patch.parts import (
 )
 from fairpatch.patch.words import reason_lines
 from fairpatch.patched import PatchedModel
+from fairpatch.score import LARGEST_SCORE
 
 SCORE = "fairpatch_base_score"
 """Name of the input that takes the base model's probability."""
@@ -69,18 +72,46 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
     if patch.decision.score_unit == "percent":
         p = graph.node("Div", [p, graph.constant([100.0])])
     ends = ("GreaterOrEqual", 0.0), ("LessOrEqual", 1.0)
+    if patch.decision.in_points:
+        ends = ("Greater", -LARGEST_SCORE), ("Less", LARGEST_SCORE)
     low, high = (graph.node(op, [p, graph.constant([end])]) for op, end in ends)
+    threshold, several = _threshold(graph, patch), patch.decision.cuts is not None
+    if several:
+        high = graph.node(
+            "And", [high, graph.node("Less", [threshold, graph.constant([LARGEST_SCORE])])]
+        )
     graph.node("And", [low, high], output=VALID)
-    threshold = graph.constant([patch.threshold])
     ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
     approved, denied = (graph.node(op, [p, threshold]) for op in ways)
-    edges = [graph.constant([edge], scalar=True) for edge in (EDGE, 1 - EDGE)]
-    f_logit = odds_of(graph, graph.node("Clip", [p, *edges]))
-    f_logit = graph.node("Sub", [f_logit, graph.constant([float(logit(patch.threshold))])])
+    if patch.decision.in_points:  # how far, whatever odds points stand for
+        far = graph.node("Sub", [p, threshold])
+        shift = threshold
+    else:
+        edges = [graph.constant([edge], scalar=True) for edge in (EDGE, 1 - EDGE)]
+        inside = [graph.node("Clip", [score, *edges]) for score in (p, threshold)]
+        odds, shift = (odds_of(graph, score) for score in inside)
+        far = graph.node("Sub", [odds, shift])
     more = {VALID: graph.onnx.TensorProto.BOOL}
-    confidence = _confidence(graph, patch, p, lambda score: score)
+
+    def edge(value: float) -> str:
+        end = graph.constant([value])
+        return graph.node("Add", [threshold, end]) if several else end
+
+    confidence = _confidence(graph, patch, p, edge)
     return _patched(
-        graph, patch, f_logit, approved, denied, confidence, with_reason=with_reason, more=more
+        graph, patch, far, shift, approved, denied, confidence, with_reason=with_reason, more=more
+    )
+
+
+def _threshold(graph: Graph, patch: Patch) -> str:
+    """The one threshold, or each row's own; where a row has none, more than any score."""
+    cuts = patch.decision.cuts
+    if cuts is None:
+        return graph.constant([patch.decision.cut])
+    weights = tuple(CategoryWeight(category=c.value, weight=c.threshold) for c in cuts.at)
+    none = 2 * LARGEST_SCORE
+    return category(
+        graph, CategoricalWeight(column=cuts.by, categories=weights, missing=none, other=none)
     )
 
 
@@ -104,12 +135,25 @@ def merged_graph(model: PatchedModel, X: Any, *, with_reason: bool = False) -> A
     _check_decides(model.patch)
     graph, patch = Graph(need("onnx", extra="onnx")), model.patch
     _check_names(patch)
+    if patch.decision.cuts is not None:
+        raise ValueError(
+            "a graph of base model and patch has one threshold, and this patch has one for each "
+            f"{patch.decision.cuts.by}: export the patch alone, on a score input"
+        )
     f_logit = base_logits(graph, model.base, X)
+    threshold = patch.decision.cut
+    shift = graph.constant([float(logit(threshold))])
     zero = graph.constant([0.0])
     ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
     approved, denied = (graph.node(op, [f_logit, zero]) for op in ways)
-    confidence = _confidence(graph, patch, f_logit, lambda p: log_odds(p, patch.threshold))
-    made = _patched(graph, patch, f_logit, approved, denied, confidence, with_reason=with_reason)
+
+    def edge(value: float) -> str:
+        return graph.constant([float(log_odds(value, threshold, patch.decision))])
+
+    confidence = _confidence(graph, patch, f_logit, edge)
+    made = _patched(
+        graph, patch, f_logit, shift, approved, denied, confidence, with_reason=with_reason
+    )
     _check(made, model, X)
     return made
 
@@ -130,6 +174,7 @@ def _patched(
     graph: Graph,
     patch: Patch,
     f_logit: str,
+    shift: str,
     approved: str,
     denied: str,
     confidence: str,
@@ -149,7 +194,7 @@ def _patched(
     else:
         ratio = _card_ratio(graph, patch, approved, confidence)
     _decision(graph, patch, approved, denied, ratio)
-    _score(graph, patch, f_logit, approved, ratio)
+    _score(graph, patch, f_logit, shift, approved, ratio)
     outputs = {RATIO: double, PATCHED: double, DECISION: boolean, **(more or {})}
     if with_reason:
         _reasons(graph, patch, approved)
@@ -188,7 +233,7 @@ def _total(graph: Graph, whole: Concept) -> str:
     return total
 
 
-def _confidence(graph: Graph, patch: Patch, score: str, edge: Callable[[float], float]) -> str:
+def _confidence(graph: Graph, patch: Patch, score: str, edge: Callable[[float], str]) -> str:
     """The points of the band that a score lies in; ``edge`` gives a band's end as the score has it.
 
     One row a person in any case.
@@ -284,21 +329,26 @@ def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str
     graph.node(as_f, [favoured], output=DECISION)
 
 
-def _score(graph: Graph, patch: Patch, f_logit: str, approved: str, ratio: str) -> None:
-    """g = sigmoid(r f_logit + logit t), f's own where the direction leaves a person alone."""
+def _score(graph: Graph, patch: Patch, f_logit: str, shift: str, approved: str, ratio: str) -> None:
+    """g = sigmoid(r f_logit + logit t), f's own where the direction leaves a person alone.
+
+    Of points, g = r (s - t) + t.
+    """
     moved = graph.node("Mul", [ratio, f_logit])
     if not may_demote(patch.direction):
         moved = graph.node("Where", [approved, f_logit, moved])
     if not may_promote(patch.direction):
         moved = graph.node("Where", [approved, moved, f_logit])
-    shift = graph.constant([float(logit(patch.threshold))])
-    graph.node("Sigmoid", [graph.node("Add", [moved, shift])], output=PATCHED)
+    if patch.decision.in_points:
+        graph.node("Add", [moved, shift], output=PATCHED)
+    else:
+        graph.node("Sigmoid", [graph.node("Add", [moved, shift])], output=PATCHED)
 
 
 def _about(patch: Patch) -> dict[str, str]:
     parts = [c for concept in patch.concepts for c in concept.categories]
     held = {c.column: holds(entry.category for entry in c.categories) for c in parts}
     return {
-        "fairpatch.threshold": repr(patch.threshold), "fairpatch.direction": patch.direction,
+        "fairpatch.threshold": patch.decision.above, "fairpatch.direction": patch.direction,
         CATEGORIES: json.dumps(held),
     }  # fmt: skip

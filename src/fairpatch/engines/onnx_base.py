@@ -20,8 +20,8 @@ from fairpatch.patch.columns import Columns
 def base_logits(graph: Graph, base: BaseModel, X: Any) -> str:
     """Add f to the graph; gives the name of its log-odds against the threshold: (rows, 1)."""
     if not base.of_first_class:
-        return _logits(graph, base.estimator, X, base.threshold)
-    return graph.node("Neg", [_logits(graph, base.estimator, X, 1.0 - base.threshold)])
+        return _logits(graph, base.estimator, X, base.decision.cut)
+    return graph.node("Neg", [_logits(graph, base.estimator, X, 1.0 - base.decision.cut)])
 
 
 def _logits(graph: Graph, model: Any, X: Any, threshold: float) -> str:

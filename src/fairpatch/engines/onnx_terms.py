@@ -38,16 +38,20 @@ def by_range(
     ranges: Sequence[Range],
     known: str,
     weight: str,
-    edge: Callable[[float], float] = float,
+    edge: Callable[[float], str] | None = None,
 ) -> str:
-    """The weight of the range that x lies in, where it is known; elsewhere what was given."""
+    """The weight of the range that x lies in, where it is known; elsewhere what was given.
+
+    ``edge`` gives the node that a range's end is, where that is no constant.
+    """
+    end = edge or (lambda value: graph.constant([value]))
     for r in ranges:
         inside = known
         if r.at_least is not None:
-            above = graph.node("GreaterOrEqual", [x, graph.constant([edge(r.at_least)])])
+            above = graph.node("GreaterOrEqual", [x, end(r.at_least)])
             inside = graph.node("And", [inside, above])
         if r.below is not None:
-            below = graph.node("Less", [x, graph.constant([edge(r.below)])])
+            below = graph.node("Less", [x, end(r.below)])
             inside = graph.node("And", [inside, below])
         weight = graph.node("Where", [inside, graph.constant([r.weight]), weight])
     return weight

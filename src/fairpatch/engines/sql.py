@@ -143,6 +143,9 @@ def column_type(patch: Patch, column: Any) -> str:
     ]
     for lock in patch.card.locked if patch.card is not None else ():
         categories += lock.values if lock.column == column.name else ()
+    cuts = patch.decision.cuts
+    if cuts is not None and cuts.by == column.name:
+        categories += [cut.value for cut in cuts.at]
     if not categories and patch.fingerprint is not None:  # only a gap counts
         categories = [
             v for c in patch.fingerprint.columns if c.column == column.name for v in c.categories

@@ -29,13 +29,13 @@ def check_agreement(base: BaseModel, X: Any) -> None:
         some = take(X, np.sort(np.random.default_rng(0).choice(n, MOST_ASKED, replace=False)))
     p = base.scores(some)
     predicted = base.predicted(some)
-    differs = float(np.mean(predicted != (p > base.threshold)))
+    differs = float(np.mean(predicted != (p > base.decision.cut)))
     if not differs:
         return
     raise ValueError(
         f"predict and the score disagree: {type(f).__name__}.predict decides 1 for "
-        f"{predicted.mean():.1%} of these rows, a score above {base.threshold:g} for "
-        f"{np.mean(p > base.threshold):.1%}, and they differ for {differs:.1%}. "
+        f"{predicted.mean():.1%} of these rows, a score above {base.decision.cut:g} for "
+        f"{np.mean(p > base.decision.cut):.1%}, and they differ for {differs:.1%}. "
         + _advice(p, predicted)
     )
 

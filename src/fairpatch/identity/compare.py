@@ -17,7 +17,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Floats
 from fairpatch._fetch import row_of
 from fairpatch._hints import hint
-from fairpatch.base import BaseModel
+from fairpatch.base import BaseModel, given_score
 from fairpatch.identity.figures import (
     FEW,
     Expressions,
@@ -30,10 +30,10 @@ from fairpatch.identity.figures import (
 from fairpatch.identity.fingerprint import step_of
 from fairpatch.identity.probe import probe_distance
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.expressions import probability
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.model import Patch
 from fairpatch.patch.typed import check_types
+from fairpatch.score import LARGEST_SCORE
 
 Severity = Literal["notice", "refuse"]
 LIMITS: dict[str, tuple[float, float]] = {
@@ -160,16 +160,16 @@ def compare(patch: Patch, table: Any, score: str) -> Comparison:
     check_types(patch, frame.collect_schema())
     if isinstance(frame, nw.DataFrame):
         p = np.asarray(frame[score].cast(nw.Float64).to_numpy(), np.float64)
-        p = patch.decision.as_probability(p)
-        some = frame.filter(((p >= 0) & (p <= 1)).tolist())
-        return compare_rows(patch, some.to_native(), p[(p >= 0) & (p <= 1)])
-    row = row_of(sums_of_table(known, frame, probability(patch, score)))
+        p = patch.decision.compared(p)
+        known = np.abs(p) < LARGEST_SCORE if patch.decision.in_points else (p >= 0) & (p <= 1)
+        return compare_rows(patch, frame.filter(known.tolist()).to_native(), p[known])
+    row = row_of(sums_of_table(known, frame, given_score(patch.decision, score)))
     return _judged(known, {name: _number(value) for name, value in row.items()})
 
 
 def figures(patch: Patch, known: Fingerprint, table: Any, score: str) -> Any:
     """One row: people, and every figure by its name. The engine works it out."""
-    sums = sums_of_table(known, nw.from_native(table).lazy(), probability(patch, score))
+    sums = sums_of_table(known, nw.from_native(table).lazy(), given_score(patch.decision, score))
     return sums.select(**figures_of(known, Expressions())).to_native()
 
 

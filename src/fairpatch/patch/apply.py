@@ -13,13 +13,14 @@ import narwhals as nw
 from fairpatch._arrays import Bools, Floats
 from fairpatch._checks import a_patch, a_table, spark_names
 from fairpatch._hints import did_you_mean
+from fairpatch.base import given_score, known_expr
 from fairpatch.patch.expressions import (
+    above_expr,
     bounded_expr,
     changed_expr,
     confidence_expr,
     decision_expr,
     points_expr,
-    probability,
     reason_expr,
     score_expr,
     unbounded_expr,
@@ -108,7 +109,7 @@ def _plain(patch: Patch, series: Any) -> Any:
 
 def _applied(patch: Patch, frame: Any, score: str, *, with_score: bool, with_reason: bool) -> Any:
     patch, r = typed(patch, frame.collect_schema()), nw.col(RATIO)
-    before = probability(patch, score) > patch.threshold
+    before = above_expr(patch, score)
     if patch.card is None:
         frame = frame.with_columns(unbounded_expr(patch).alias(RATIO))
         more = [decision_expr(patch, score, r).alias(DECISION)]
@@ -125,9 +126,9 @@ def _applied(patch: Patch, frame: Any, score: str, *, with_score: bool, with_rea
     frame = frame.with_columns(
         points_expr(patch).alias(POINTS), confidence_expr(patch, score).alias(CONFIDENCE)
     )
-    p = probability(patch, score)
+    scored = known_expr(patch.decision, given_score(patch.decision, score))
     changes = changed_expr(patch, score, points, confidence)
-    changed = nw.when((p >= 0.0) & (p <= 1.0)).then(changes).alias(CHANGED)
+    changed = nw.when(scored).then(changes).alias(CHANGED)
     known = ~nw.col(CHANGED).is_null()
     decided = nw.when(known).then(nw.col(CHANGED) != before).alias(DECISION)
     if with_score:

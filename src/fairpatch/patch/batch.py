@@ -18,9 +18,10 @@ import narwhals as nw
 from fairpatch import _checks as check
 from fairpatch._extras import need
 from fairpatch._fetch import row_of, rows_of, sql_name
+from fairpatch.base import given_score, known_expr, threshold_expr
 from fairpatch.measure.direction import may_demote
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
-from fairpatch.patch.expressions import confidence_expr, probability
+from fairpatch.patch.expressions import confidence_expr
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import NEVER
 from fairpatch.patch.typed import typed
@@ -137,12 +138,12 @@ def _placed(patch: Patch, frame: Any, score: str) -> Any:
     card, good = patch.card, bool(patch.decision.favourable)
     if card is None:
         raise ValueError("only a scorecard has points")
-    p = probability(patch, score)
+    p, t = given_score(patch.decision, score), threshold_expr(patch.decision)
     fixed = typed(patch, frame.collect_schema())
     frame = frame.with_columns(confidence_expr(fixed, score).alias(_SURE), nw.lit(1).alias(_ONE))
     points, sure = nw.col(POINTS), nw.col(_SURE)
-    approved = p > patch.threshold if good else p <= patch.threshold
-    stays = (sure >= NEVER) | (p == patch.threshold if good else p < 0.0)
+    approved = p > t if good else p <= t
+    stays = (sure >= NEVER) | (p == t if good else ~known_expr(patch.decision, p))
     first = nw.when(stays & approved).then(nw.lit(0))
     rest = nw.when(approved).then(nw.lit(2 if may_demote(patch.direction) else 1)).otherwise(
         nw.lit(2)
@@ -155,7 +156,7 @@ def _placed(patch: Patch, frame: Any, score: str) -> Any:
     return frame.with_columns(
         nw.when(nobody).then(nw.lit(4)).otherwise(tier).alias(_TIER),
         nw.when(nobody).then(nw.lit(0)).otherwise(standing * -1).alias(_STANDING),
-        (p * (-1.0 if good else 1.0)).alias(_FAR),
+        ((p - t if patch.decision.cuts else p) * (-1.0 if good else 1.0)).alias(_FAR),
     )
 
 

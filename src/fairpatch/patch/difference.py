@@ -19,7 +19,7 @@ def _weights(patch: Patch) -> dict[str, float]:
     """A card's lines; or the ratio as one table of weights, strength and concepts multiplied in."""
     if patch.card is not None:
         return {
-            "threshold": patch.threshold,
+            **_thresholds(patch),
             "points to approve": float(patch.card.approve_at),
             "points to deny": float(patch.card.deny_at),
             **{f"confidence, score {where(band)}": band.weight for band in patch.card.bands},
@@ -29,7 +29,7 @@ def _weights(patch: Patch) -> dict[str, float]:
             **{line.name: line.points for line in patch.lines},
         }
     whole = merge(patch.concepts, patch.offset, patch.strength)
-    weights = {"everybody": 1.0 + whole.intercept, "threshold": patch.threshold}
+    weights = {"everybody": 1.0 + whole.intercept, **_thresholds(patch)}
     for number in whole.numbers:
         weights[f"{number.column}, each unit"] = number.coefficient
         weights[f"{number.column}, missing"] = number.missing
@@ -37,3 +37,10 @@ def _weights(patch: Patch) -> dict[str, float]:
         weights |= {f"{category.column} is {e.category!r}": e.weight for e in category.categories}
         weights[f"{category.column}, missing"] = category.missing
     return weights
+
+
+def _thresholds(patch: Patch) -> dict[str, float]:
+    cuts = patch.decision.cuts
+    if cuts is None:
+        return {"threshold": patch.decision.cut}
+    return {f"threshold, {cuts.by} {cut.value!r}": cut.threshold for cut in cuts.at}

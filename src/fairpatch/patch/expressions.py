@@ -11,6 +11,7 @@ from typing import Any
 
 import narwhals as nw
 
+from fairpatch.base import given_score, known_expr, threshold_expr
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
@@ -64,12 +65,6 @@ def ratio_expr(patch: Patch, score: str | None = None) -> nw.Expr:
     return ratio if patch.card is None else bounded_expr(ratio)
 
 
-def probability(patch: Patch, score: str) -> nw.Expr:
-    """f's probability from its column, whatever unit that is written in."""
-    p: nw.Expr = patch.decision.as_probability(nw.col(score).cast(nw.Float64))
-    return p
-
-
 def points_expr(patch: Patch) -> nw.Expr:
     """The weighted sum: on a card, its whole points."""
     return _sum(merge(patch.concepts, patch.offset), whole=patch.card is not None)
@@ -77,7 +72,7 @@ def points_expr(patch: Patch) -> nw.Expr:
 
 def needed_points_expr(patch: Patch, score: str) -> nw.Expr:
     """The points where a decision may hang on them; 0 where the direction leaves it as it is."""
-    above = probability(patch, score) > patch.threshold
+    above = above_expr(patch, score)
     denied = ~above if patch.decision.favourable else above
     if not may_demote(patch.direction):
         return nw.when(denied).then(points_expr(patch)).otherwise(nw.lit(0))
@@ -101,7 +96,7 @@ def unbounded_expr(
     if not patch.strength:
         return points * 0.0 + 1.0
     confidence = confidence_expr(patch, score) if confidence is None else confidence
-    above, up = probability(patch, score) > patch.threshold, patch.decision.sign
+    above, up = above_expr(patch, score), patch.decision.sign
     towards = points * nw.when(above).then(nw.lit(up)).otherwise(nw.lit(-up))
     short = towards + confidence + _by_side(patch, score, lambda needed: needed - HALF)
     return short / _by_side(patch, score, lambda needed: float(max(needed, 1)))
@@ -109,8 +104,9 @@ def unbounded_expr(
 
 def confidence_expr(patch: Patch, score: str) -> nw.Expr:
     """The points that f's confidence is worth, by the band of its score, or by a lock."""
-    p = probability(patch, score)
-    points = _by_range(p, [] if patch.card is None else patch.card.bands, whole=True)
+    p, bands = given_score(patch.decision, score), [] if patch.card is None else patch.card.bands
+    own = None if patch.decision.cuts is None else threshold_expr(patch.decision)
+    points = _by_range(p, bands, whole=True, beyond=own)
     lock = None if patch.card is None else patch.card.lock
     return (
         points
@@ -121,16 +117,13 @@ def confidence_expr(patch: Patch, score: str) -> nw.Expr:
 
 def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:
     """Whether a card changes the decision: whole numbers, compared. Null where the score is."""
-    p, card = probability(patch, score), patch.card
+    p, t, card = given_score(patch.decision, score), threshold_expr(patch.decision), patch.card
     if card is None or not patch.strength:
-        return p < 0.0
+        never: nw.Expr = ~known_expr(patch.decision, p)
+        return never
     good = bool(patch.decision.favourable)
-    given = (p < patch.threshold if good else p > patch.threshold) & (
-        points - confidence >= card.approve_at
-    )
-    withdrawn = (p > patch.threshold if good else p <= patch.threshold) & (
-        points + confidence <= card.deny_at
-    )
+    given: nw.Expr = (p < t if good else p > t) & (points - confidence >= card.approve_at)
+    withdrawn: nw.Expr = (p > t if good else p <= t) & (points + confidence <= card.deny_at)
     if not may_demote(patch.direction):
         return given
     return given | withdrawn if may_promote(patch.direction) else withdrawn
@@ -141,7 +134,7 @@ def _by_side(patch: Patch, score: str, value: Callable[[int], float]) -> nw.Expr
     gain, loss = patch.needed
     if gain == loss:
         return nw.lit(value(gain))
-    above = probability(patch, score) > patch.threshold
+    above = above_expr(patch, score)
     high, low = (loss, gain) if patch.decision.favourable else (gain, loss)
     return nw.when(above).then(nw.lit(value(high))).otherwise(nw.lit(value(low)))
 
@@ -170,25 +163,33 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
     narwhals expression
         True or false a row; null where there is no probability.
     """
-    p = probability(patch, score)
+    p = given_score(patch.decision, score)
+    known = known_expr(patch.decision, p)
     if patch.card is not None and ratio is None:
-        above = p > patch.threshold
+        above = above_expr(patch, score)
         changed = changed_expr(patch, score, points_expr(patch), confidence_expr(patch, score))
-        return nw.when((p >= 0.0) & (p <= 1.0)).then(above != changed)
+        return nw.when(known).then(above != changed)
     r = unbounded_expr(patch, score) if ratio is None else ratio
-    return nw.when((p >= 0.0) & (p <= 1.0)).then(_decided(patch, p, r))
+    return nw.when(known).then(_decided(patch, p, r))
+
+
+def above_expr(patch: Patch, score: str) -> nw.Expr:
+    """Whether f decides 1; of a row without a score or a threshold it says nothing."""
+    above: nw.Expr = given_score(patch.decision, score) > threshold_expr(patch.decision)
+    return above
 
 
 def _decided(patch: Patch, p: nw.Expr, r: nw.Expr) -> nw.Expr:
-    """The decision for a probability."""
+    """The decision for a score."""
+    t = threshold_expr(patch.decision)
     # r (p - t) > 0: decision 1 and r > 0, or decision 0 and r < 0. One product, so that an engine
     # works the ratio out once; its sign is exact.
-    decided = r * (p - patch.threshold) > 0.0
+    decided: nw.Expr = r * (p - t) > 0.0
     if not patch.decision.favourable:  # an r of 0 takes the favourable decision, 0, away
-        decided = ~(r * (p - patch.threshold) < 0.0)
-        at_the_edge = nw.when(p == patch.threshold).then(r <= 0.0)  # f decides 0 there
+        decided = ~(r * (p - t) < 0.0)
+        at_the_edge = nw.when(p == t).then(r <= 0.0)  # f decides 0 there
         decided = at_the_edge.otherwise(decided)
-    above, may_fall, may_rise = p > patch.threshold, may_demote, may_promote
+    above, may_fall, may_rise = p > t, may_demote, may_promote
     if not patch.decision.favourable:
         may_fall, may_rise = may_promote, may_demote
     if not may_fall(patch.direction):
@@ -203,42 +204,50 @@ def favour_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) 
 
     ``points`` and ``confidence`` are columns, which cards that differ in the points needed share.
     """
-    p = probability(patch, score)
     if patch.card is None:
+        p = given_score(patch.decision, score)
         decided = _decided(patch, p, points * patch.strength + 1.0)
     else:
-        decided = (p > patch.threshold) != changed_expr(patch, score, points, confidence)
+        decided = above_expr(patch, score) != changed_expr(patch, score, points, confidence)
     return decided if patch.decision.favourable else ~decided
 
 
 def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
-    """The patched probability g; null as the decision.
+    """The patched score g; null as the decision. Points are log-odds: g = t + r (s - t).
+
+    Of a probability,
 
     logit g = r (logit p - logit t) + logit t, without a logarithm:
     g = 1 / (1 + ((1 - p) / p)^r (t / (1 - t))^(r - 1))
     A card's r is within -1 and 1. The paper's may be anything, and its powers too large for a
     double: there the exponent is worked out first, and kept within what a double holds.
     """
-    p = probability(patch, score)
+    p, t = given_score(patch.decision, score), threshold_expr(patch.decision)
     r = ratio_expr(patch, score) if ratio is None else ratio
-    near = _inside(patch, score)
-    if patch.card is None:
-        shift = log((1 - patch.threshold) / patch.threshold)
-        z = r * (((1.0 - near) / near).log() - shift) + shift
-        odds = _first([(z < -FARTHEST, -FARTHEST), (z > FARTHEST, FARTHEST)], z).exp()
-    else:
-        odds = ((1.0 - near) / near) ** r
-        if patch.threshold != 0.5:
-            odds = odds * nw.lit(patch.threshold / (1 - patch.threshold)) ** (r - 1.0)
-    g = 1.0 / (odds + 1.0)
-    if patch.card is not None:  # most people's r is 1, and powers are what costs
-        g = nw.when(r >= 1.0).then(near).otherwise(g)
-    approved = p > patch.threshold if patch.decision.favourable else p <= patch.threshold
+    g = t + r * (p - t) if patch.decision.in_points else _patched_probability(patch, p, t, r)
+    approved = p > t if patch.decision.favourable else p <= t
     if not may_demote(patch.direction):
         g = nw.when(approved).then(p).otherwise(g)
     if not may_promote(patch.direction):
         g = nw.when(~approved).then(p).otherwise(g)
-    return nw.when((p >= 0.0) & (p <= 1.0)).then(g)
+    return nw.when(known_expr(patch.decision, p)).then(g)
+
+
+def _patched_probability(patch: Patch, p: nw.Expr, t: Any, r: nw.Expr) -> nw.Expr:
+    """g of a score that is known; log-odds of the threshold are a number where there is one."""
+    near = _first([(p < EDGE, EDGE), (p > 1 - EDGE, 1 - EDGE)], p)  # away from 0 and 1
+    if patch.card is None:
+        shift = ((1.0 - t) / t).log() if isinstance(t, nw.Expr) else log((1 - t) / t)
+        z = r * (((1.0 - near) / near).log() - shift) + shift
+        odds = _first([(z < -FARTHEST, -FARTHEST), (z > FARTHEST, FARTHEST)], z).exp()
+        return 1.0 / (odds + 1.0)
+    odds = ((1.0 - near) / near) ** r
+    if isinstance(t, nw.Expr):
+        odds = odds * (t / (1.0 - t)) ** (r - 1.0)
+    elif t != 0.5:
+        odds = odds * nw.lit(t / (1 - t)) ** (r - 1.0)
+    # most people's r is 1, and powers are what costs
+    return nw.when(r >= 1.0).then(near).otherwise(1.0 / (odds + 1.0))
 
 
 def reason_expr(patch: Patch, approved: nw.Expr) -> nw.Expr:
@@ -269,12 +278,6 @@ def _text_expr(line: ReasonLine, approved: nw.Expr) -> nw.Expr:
     points = _sum(merge([line.part]), whole=True)
     pushed = (approved & (points < 0)) | (~approved & (points > 0))
     return nw.when(pushed).then(nw.lit(BETWEEN + line.text)).otherwise(nw.lit(""))
-
-
-def _inside(patch: Patch, score: str) -> nw.Expr:
-    """f's probability, kept away from 0 and 1."""
-    p = probability(patch, score)
-    return _first([(p < EDGE, EDGE), (p > 1 - EDGE, 1 - EDGE)], p)
 
 
 def _sum(concept: Concept, *, whole: bool = False) -> nw.Expr:
@@ -323,10 +326,12 @@ def _by_range(
     first: list[tuple[nw.Expr, float]] | None = None,
     *,
     whole: bool = False,
+    beyond: nw.Expr | None = None,
 ) -> nw.Expr:
     """The weight of the range that x lies in, from the lowest on: one comparison each.
 
     Between two ranges, and beyond them, the weight is 0; neighbours alike are asked about once.
+    Ends are so much ``beyond`` each row's own number, where that is given.
     """
     steps: list[tuple[float, float]] = []  # up to where, and the weight below
     end = -inf
@@ -337,7 +342,8 @@ def _by_range(
         steps.append((end, r.weight))
     steps += [(inf, 0.0)] if end < inf else []
     kept = [s for s, after in pairwise([*steps, (inf, nan)]) if s[1] != after[1]]
-    cases = [(x < upto, weight) for upto, weight in kept[:-1]]
+    ends = [upto if beyond is None else beyond + upto for upto, _ in kept[:-1]]
+    cases = [(x < end, weight) for end, (_, weight) in zip(ends, kept[:-1], strict=True)]
     last = kept[-1][1] if kept else 0.0
     return _first([*(first or []), *cases], _lit(last, whole), whole=whole)
 

@@ -33,7 +33,7 @@ from scipy.special import logit
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
-from fairpatch.base import AT_THRESHOLD, CLIP
+from fairpatch.base import AT_THRESHOLD, CLIP, thresholds_of
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
 from fairpatch.patch.decide import decide
@@ -103,6 +103,25 @@ class Patch(Part):
     outlook: Outlook | None = None
     """What was expected of people whose outcome nobody has seen."""
 
+    @model_validator(mode="after")
+    def _bands_are_scores(self) -> Self:
+        if self.card is None or self.decision.in_points or self.decision.cuts is not None:
+            return self
+        for band in self.card.confidence:
+            if any(end is not None and not 0 <= end <= 1 for end in (band.at_least, band.below)):
+                raise ValueError(f"a band of the score ends outside of 0 to 1: {band!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _its_threshold_is_known(self) -> Self:
+        if isinstance(self.decision.threshold, str):
+            raise ValueError("a patch names its thresholds, and no column that holds them")
+        cuts = self.decision.cuts
+        if cuts is not None and cuts.by not in {column.name for column in self.columns}:
+            column = Column(name=cuts.by, kind="category")
+            object.__setattr__(self, "columns", (*self.columns, column))
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def _threshold_is_the_decision(cls, data: Any) -> Any:
@@ -116,8 +135,8 @@ class Patch(Part):
 
     @property
     def threshold(self) -> float:
-        """Decision 1 is a score above this."""
-        return self.decision.threshold
+        """Decision 1 is a score above this, where there is one threshold for all."""
+        return self.decision.cut
 
     @property
     def outcomes(self) -> Outcomes:
@@ -274,7 +293,7 @@ class Patch(Part):
         overcome.
         """
         worth = [band.weight for band in self.card.bands] if self.card is not None else []
-        points = np.array([*worth, 0.0])[self.band(f_logit)]
+        points = np.array([*worth, 0.0])[self.band(f_logit, X)]
         if self.card is None or not self.card.locked:
             return points
         if X is None:
@@ -285,23 +304,29 @@ class Patch(Part):
         """Whose decision is a matter of policy, and stays as f has it."""
         return locked_rows(self.card.locked if self.card is not None else (), X)
 
-    def band(self, f_logit: Any) -> Ints:
-        """The number of the band of confidence that each score lies in; -1 where in none."""
+    def band(self, f_logit: Any, X: Any = None) -> Ints:
+        """The number of the band of confidence that each score lies in; -1 where in none.
+
+        X says which threshold is whose, where there are several.
+        """
         f = np.asarray(f_logit, np.float64)
-        number = np.full(len(f), -1)
-        for i, band in enumerate(() if self.card is None else self.card.confidence):
-            inside = self._at_least(f, band.at_least) & ~self._at_least(f, band.below, end=True)
+        number, bands = np.full(len(f), -1), () if self.card is None else self.card.confidence
+        t = thresholds_of(self.decision, X) if bands else 0.0
+        for i, band in enumerate(bands):
+            inside = np.ones(len(f), bool)
+            if band.at_least is not None:
+                inside &= self._at_least(f, band.at_least, t)
+            if band.below is not None:
+                inside &= ~self._at_least(f, band.below, t)
             number[inside] = i
         return number
 
-    def _at_least(self, f: Floats, score: float | None, *, end: bool = False) -> Bools:
-        """Whether f's score is at least this one; an end that is open has nobody beyond it."""
-        if score is None:
-            return np.full(len(f), not end)
-        edge = log_odds(score, self.threshold)
+    def _at_least(self, f: Floats, end: float, t: Any) -> Bools:
+        """Whether f's score is at least a band's end, a score or so far from each threshold."""
+        edge = log_odds(end if self.decision.cuts is None else t + end, t, self.decision)
         if self.decision.favourable:
             return np.asarray(f >= edge)
-        return np.where(f == AT_THRESHOLD, 0.0, -f) >= edge
+        return np.asarray(np.where(f == AT_THRESHOLD, 0.0, -f) >= edge)
 
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the threshold; r = 1 where the direction says so."""
@@ -315,12 +340,14 @@ class Patch(Part):
         return decide(f, self.ratio(X, f), self.direction)
 
 
-def log_odds(score: float, threshold: float) -> float:
+def log_odds(score: Any, threshold: Any, decision: Decision) -> Any:
     """A score's log-odds relative to the threshold, as ``fairpatch.base`` works them out."""
-    if score == threshold:
-        return 0.0
+    if decision.in_points:
+        return (score - threshold) * decision.scale.unit
     with np.errstate(divide="ignore"):
-        return float(np.clip(logit(np.float64(score)), -CLIP, CLIP) - float(logit(threshold)))
+        inside = np.clip(np.asarray(score, np.float64), 0.0, 1.0)
+        values = np.clip(logit(inside), -CLIP, CLIP) - logit(threshold)
+    return np.where(inside == threshold, 0.0, values)
 
 
 def weights_of(concept: Concept) -> list[float]:

@@ -6,7 +6,7 @@ answers one request after the other spends its time on f, not here. A test holds
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 from typing import Any
 
 from fairpatch._checks import a_patch
@@ -24,6 +24,7 @@ from fairpatch.patch.parts import (
 )
 from fairpatch.patch.terms import LARGEST, SMALLEST
 from fairpatch.patch.words import BETWEEN, reason_lines
+from fairpatch.score import LARGEST_SCORE
 
 Row = Mapping[str, Any]
 Term = Callable[[Row], float]
@@ -77,12 +78,13 @@ class OnePerson:
             raise KeyError(
                 f"the row has no column {error.args[0]!r}, which the patch reads"
             ) from None
-        patch, t, p = self.patch, self.patch.threshold, number_of("score", score)
-        p = patch.decision.as_probability(p)
-        r = self._ratio(points, p, locked=locked)
-        if not 0.0 <= p <= 1.0:  # nor NaN
+        patch, decision = self.patch, self.patch.decision
+        p, t = decision.compared(number_of("score", score)), self._threshold(row)
+        low, high = (-LARGEST_SCORE, LARGEST_SCORE) if decision.in_points else (0.0, 1.0)
+        r = nan if t is None else self._ratio(points, p, t, locked=locked)
+        if t is None or not low <= p <= high:  # nor NaN
             return Decided(None, None, r, points)
-        above, favourable = p > t, patch.decision.favourable == 1
+        above, favourable = p > t, decision.favourable == 1
         approved = above == favourable
         # at the threshold f_logit is 0: nothing changes there, unless f's 0 is the favourable one
         changed = changes(approved, not approved and p != t, r, patch.direction)
@@ -98,16 +100,25 @@ class OnePerson:
             raise TypeError("this patch reads columns by name: give a dictionary, not an array")
         return named
 
-    def _ratio(self, points: float, p: float, *, locked: bool) -> float:
+    def _threshold(self, row: Row) -> float | None:
+        """The one threshold, or the row's own; None where it has none."""
+        cuts = self.patch.decision.cuts
+        if cuts is None:
+            return self.patch.decision.cut
+        value = row[cuts.by]
+        return cuts.by_value.get(value) if isinstance(value, str | int | float) else None
+
+    def _ratio(self, points: float, p: float, t: float, *, locked: bool) -> float:
         patch = self.patch
         if patch.card is None:
             return points * patch.strength + 1.0
         if not patch.strength:
             return 1.0
-        approved = (p > patch.threshold) == (patch.decision.favourable == 1)
+        approved = (p > t) == (patch.decision.favourable == 1)
         gain, loss = patch.needed
         needed = loss if approved else gain
-        confidence = next((w for low, high, w in self._bands if low <= p < high), 0.0)
+        own = 0.0 if patch.decision.cuts is None else t  # ends are so far from each row's own
+        confidence = next((w for low, high, w in self._bands if own + low <= p < own + high), 0.0)
         if locked:
             confidence = NEVER
         short = needed + confidence + (points if approved else -points)

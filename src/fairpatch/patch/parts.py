@@ -150,14 +150,15 @@ class RangesWeight(Part):
 class ScoreBand(Part):
     """Scores from ``at_least`` on, below ``below``: the points that f's confidence is worth there.
 
-    ``points`` of None: no decision changes in this band, whatever the points.
+    ``points`` of None: no decision changes in this band, whatever the points. Where thresholds are
+    by a column's values, ends are distances from each row's own.
 
     >>> ScoreBand(below=0.1, points=None).at_least is None
     True
     """
 
-    at_least: Annotated[Number, Field(ge=0, le=1)] | None = None
-    below: Annotated[Number, Field(ge=0, le=1)] | None = None
+    at_least: Number | None = None
+    below: Number | None = None
     points: Annotated[int, Field(strict=True, ge=0, le=MOST_POINTS)] | None = 0
 
 

@@ -12,6 +12,7 @@ import narwhals as nw
 from fairpatch.patch.kinds import check_category_type, check_number_type, holds
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import CategoricalWeight, Category, CategoryWeight, Lock
+from fairpatch.score import Cut, Cuts
 
 
 def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
@@ -30,7 +31,27 @@ def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
         locked = [_typed_lock(lock, schema.get(lock.column)) for lock in patch.card.locked]
         kept = tuple(lock for lock in locked if lock is not None)
         changes["card"] = patch.card.model_copy(update={"locked": kept})
+    cuts = patch.decision.cuts
+    if cuts is not None and cuts.by in schema:
+        decision = patch.decision.model_copy(
+            update={"threshold": typed_cuts(cuts, schema[cuts.by])}
+        )
+        changes["decision"] = decision
     return patch.model_copy(update=changes)
+
+
+def typed_cuts(cuts: Cuts, kind: Any) -> Cuts:
+    """Thresholds by values that the column can have; refused where it can have none of them."""
+    found = [(_as(cut.value, kind), cut.threshold) for cut in cuts.at]
+    kept = tuple(
+        Cut.model_construct(value=value, threshold=t) for value, t in found if value is not None
+    )
+    if not kept:
+        raise TypeError(
+            f"thresholds are by {cuts.by!r}, as {cuts.at[0].value!r}, and that column is {kind}: "
+            "its values could be none of them. Convert the column, or name its own values"
+        )
+    return cuts.model_copy(update={"at": kept})
 
 
 def check_types(patch: Patch, schema: Mapping[str, Any]) -> None:

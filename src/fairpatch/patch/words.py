@@ -134,29 +134,57 @@ def band_rows(patch: Readable) -> list[tuple[str, str]]:
     """
     if patch.card is None:
         return []
-    t, favourable = patch.decision.threshold, bool(patch.decision.favourable)
-    bands = sorted(patch.card.confidence, key=lambda band: abs(_middle(band) - t))
+    t, favourable = patch.decision.cut, bool(patch.decision.favourable)
+    bands = sorted(patch.card.confidence, key=lambda band: abs(_near(band, t) - t))
     rows: list[tuple[str, str]] = []
     for denied in (True, False):
         if not (may_promote if denied else may_demote)(patch.direction):
             continue
-        side = [b for b in bands if ((_middle(b) < t) == favourable) == denied]
+        side = [b for b in bands if (_is_below(b, t) == favourable) == denied]
         reached = [i for i, b in enumerate(side) if within_reach(patch, b, denied=denied)]
         end = reached[-1] + 1 if reached else 0
         sign = -1.0 if denied else 1.0
         rows += [
-            (where(b), NEVER if b.points is None else shown(sign * b.points)) for b in side[:end]
+            (_band_words(b, patch.decision), NEVER if b.points is None else shown(sign * b.points))
+            for b in side[:end]
         ]
         if end < len(side):
             first, last = side[end], side[-1]
-            low, high = (last, first) if _middle(last) < t else (first, last)
-            rows.append((where(ScoreBand(at_least=low.at_least, below=high.below)), NEVER))
+            low, high = (last, first) if _is_below(last, t) else (first, last)
+            rest = ScoreBand(at_least=low.at_least, below=high.below)
+            rows.append((_band_words(rest, patch.decision), NEVER))
     return rows
 
 
-def _middle(band: ScoreBand) -> float:
-    low = 0.0 if band.at_least is None else band.at_least
-    return (low + (1.0 if band.below is None else band.below)) / 2
+def _is_below(band: ScoreBand, t: float) -> bool:
+    """Whether the band is on the side below the threshold."""
+    return band.below is not None and band.below <= t
+
+
+def _near(band: ScoreBand, t: float) -> float:
+    """The band's end nearer to the threshold."""
+    end = band.below if _is_below(band, t) else band.at_least
+    return t if end is None else end
+
+
+def _band_words(band: ScoreBand, decision: Decision) -> str:
+    """A band of scores; of several thresholds, of distances to each one's own.
+
+    >>> cuts = Decision(score_unit="points", threshold={"product": {"card": 640, "loan": 600}})
+    >>> [_band_words(b, cuts) for b in (ScoreBand(at_least=-20, below=0, points=0),
+    ...     ScoreBand(below=-40), ScoreBand(at_least=20, below=30, points=6))]
+    ['up to 20 below the threshold', 'more than 40 below the threshold',
+     '20 to 30 above the threshold']
+    """
+    if decision.cuts is None:
+        return where(band)
+    ends = [None if end is None else abs(end) for end in (band.at_least, band.below)]
+    below = _is_below(band, 0.0)
+    far, near = ends if below else reversed(ends)
+    side = f"{'below' if below else 'above'} the threshold"
+    if far is None:
+        return f"more than {near or 0:g} {side}"
+    return f"{near:g} to {far:g} {side}" if near else f"up to {far:g} {side}"
 
 
 def sentences(patch: Readable) -> list[str]:

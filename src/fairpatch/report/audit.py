@@ -12,6 +12,7 @@ from fairpatch._checks import same_people
 from fairpatch._hints import did_you_mean
 from fairpatch._table import Table
 from fairpatch.base import BaseModel, Estimator
+from fairpatch.data.settled import with_thresholds
 from fairpatch.decision import PLAIN, Decision
 from fairpatch.disclose.protected import Protected, protect
 from fairpatch.disclose.published import PublishedCount
@@ -85,7 +86,7 @@ def audit(
     -------
     Audit
     """
-    contract = BaseModel(estimator, decision).decision
+    contract = with_thresholds(BaseModel(estimator, decision or PLAIN).decision, X)
     outcomes = None if roles is None else roles.outcomes
     frame, scores, probable = nw.from_native(X, pass_through=True), None, None
     if isinstance(frame, nw.LazyFrame):
@@ -147,9 +148,12 @@ class Audit:
         return self.decision.favourable
 
     @property
-    def threshold(self) -> float:
-        """Decision 1 is a score above this."""
-        return self.decision.threshold
+    def threshold(self) -> float | dict[str, float]:
+        """Decision 1 is a score above this; several by a column's values."""
+        cuts = self.decision.cuts
+        if cuts is None:
+            return self.decision.cut
+        return {str(value): t for value, t in cuts.by_value.items()}
 
     @cached_property
     def protected(self) -> Protected:
@@ -315,7 +319,7 @@ class Audit:
         rate = self.selection_rate.value
         if rate is not None and not ALIKE < rate < 1 - ALIKE:
             yield (
-                f"Nearly everybody gets the same decision: is {self.threshold:g} the threshold "
+                f"Nearly everybody gets the same decision: is {self.decision.above} the threshold "
                 "your model uses?"
             )
 
@@ -340,7 +344,7 @@ class Audit:
         quality = {"accuracy": self.accuracy, "balanced accuracy": self.balanced_accuracy}
         level = f"{self.confidence:.0%} interval"
         yield Table(
-            f"Audit of {self.people} people; 1 is decided above {self.threshold:g}; "
+            f"Audit of {self.people} people; 1 is decided above {self.decision.above}; "
             f"favourable outcome: {outcome}",
             ["", "value", level],
             [

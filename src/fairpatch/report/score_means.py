@@ -48,7 +48,7 @@ class ScoreMeans:
         cls, table: Any, score: str, features: Sequence[str], decision: Decision = PLAIN
     ) -> "ScoreMeans":
         """Of a table in an engine; scores that are no probability are left out."""
-        p = decision.as_probability(nw.col(score).cast(nw.Float64))
+        p = decision.compared(nw.col(score).cast(nw.Float64))
         frame = nw.from_native(table).filter((p >= 0.0) & (p <= 1.0))
         sums = [nw.len(), p.sum(), (p * p).sum()]
         named = [e.alias(f"{OWN}{i}") for i, e in enumerate(sums)]

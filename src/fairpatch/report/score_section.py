@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import expit
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.base import scores_of
+from fairpatch.base import scores_of, threshold_odds, thresholds_of
 from fairpatch.data.rows import Rows
+from fairpatch.decision import Decision
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.metric import Metric
@@ -62,6 +64,19 @@ class Calibration(Shown):
     """Of them, the share with the good outcome."""
 
 
+class ScoreAxis(Shown):
+    """What histograms are drawn over."""
+
+    what: str
+    """In words."""
+    low: float
+    """Its left end; who is below is drawn there."""
+    high: float
+    """Its right end."""
+    bar: float
+    """Where the threshold stands."""
+
+
 class ScoreSection(Shown):
     """How far scores move."""
 
@@ -71,6 +86,8 @@ class ScoreSection(Shown):
     """Share of pairs of people whose order is reversed."""
     distance_from_threshold: float | None
     """Half of those who change had a probability nearer to the threshold than this."""
+    axis: ScoreAxis
+    """What histograms are drawn over."""
     histograms: list[Histogram]
     """By group."""
     calibration: list[Calibration]
@@ -96,28 +113,48 @@ def score_section(patch: Patch, rows: Rows, changed: Bools, beside: Beside) -> S
     """Old and new probabilities of being favoured."""
     decision = patch.decision
     both = rows.f, patch.logits(rows.X, rows.f)
-    old, new = (scores_of(logits, decision) for logits in both)
-    if not decision.favourable:
-        old, new = 1 - old, 1 - new
-    sure = np.abs(old[changed] - decision.bar)
+    bar = threshold_odds(decision, rows.X)
+    old, new = (expit(logits + bar) for logits in both)  # of the good outcome
+    sure = np.abs(old - expit(bar))[changed]
+    shown, axis = _axis(decision, rows, old)
     return ScoreSection(
         displacement=round(displacement(old, new), 3),
         rank_inversions=round(rank_inversions(old, new), 3),
         distance_from_threshold=(
             round(float(np.median(sure)), 2) if len(sure) >= MIN_PEOPLE else None
         ),
-        histograms=_histograms(rows, old, changed, beside),
+        axis=axis,
+        histograms=_histograms(rows, np.clip(shown, axis.low, axis.high), axis, changed, beside),
         calibration=_calibration(rows, old, new, beside),
     )
 
 
-def _histograms(rows: Rows, old: Floats, changed: Bools, beside: Beside) -> list[Histogram]:
+def _axis(decision: Decision, rows: Rows, favoured: Floats) -> tuple[Floats, ScoreAxis]:
+    """Scores in their own unit; where there are several thresholds, by how far from them."""
+    t = thresholds_of(decision, rows.X)
+    if not decision.in_points and decision.cuts is None:
+        bar = decision.cut if decision.favourable else 1 - decision.cut
+        return favoured, ScoreAxis(what="probability", low=0, high=1, bar=round(bar, 6))
+    values = scores_of(rows.f, decision, t) - (0.0 if decision.cuts is None else t)
+    ends = np.quantile(values, [0.01, 0.99])
+    step = 10.0 ** np.floor(np.log10(max(ends[1] - ends[0], 1e-6)) - 0.5)  # ends tell nobody's
+    low, high = float(np.floor(ends[0] / step) * step), float(np.ceil(ends[1] / step) * step)
+    what = "points" if decision.in_points else "score"
+    if decision.cuts is not None:
+        what += f" from the threshold of their {decision.cuts.by}"
+    bar = min(max(decision.cut, low), high)
+    return values, ScoreAxis(what=what, low=round(low, 6), high=round(high, 6), bar=bar)
+
+
+def _histograms(
+    rows: Rows, old: Floats, axis: ScoreAxis, changed: Bools, beside: Beside
+) -> list[Histogram]:
     unit = 1 if beside.tens.exact else MIN_PEOPLE
     moves = (promoted_rate(), demoted_rate())
     histograms = []
     for feature, name, g, here in beside.shown(rows):
         people, moved = (
-            (np.histogram(old[who], BINS, (0, 1))[0] // unit * unit).tolist()
+            (np.histogram(old[who], BINS, (axis.low, axis.high))[0] // unit * unit).tolist()
             for who in (here, here & changed)
         )
         if sum(moved) > beside.least(*moves, feature=feature, group=g):
@@ -164,15 +201,17 @@ def threshold_section(patch: Patch, rows: Rows, metric: Metric, beside: Beside) 
     tens, table = beside.tens, beside.table
     if rows.sample_weight is not None:  # other thresholds count people, the table weighs them
         return shifts
-    score = scores_of(rows.f, patch.decision)
+    if patch.decision.in_points or patch.decision.cuts is not None:
+        return shifts
+    now, score = patch.decision.cut, scores_of(rows.f, patch.decision)
     for shift in SHIFTS:
-        threshold = patch.threshold + shift
+        threshold = now + shift
         if not 0.01 < threshold < 0.99:
             continue
         if not shift:  # that is the patch itself
             shifts.append(
                 Shift(
-                    threshold=patch.threshold,
+                    threshold=now,
                     changed=count(table.number(changed_rate().hits)),
                     before=figure_of(table, metric, "f"),
                     after=figure_of(table, metric, "g"),

@@ -50,12 +50,10 @@ class Summary(Shown):
     """The sensitive features."""
     decision: Words
     """What the decisions and outcomes are called."""
-    threshold: float
-    """Decision 1 is a score above this."""
+    threshold: str
+    """Decision 1 is a score above this; of several thresholds, whose is which."""
     above: bool
     """Whether that is the favourable decision; otherwise the other one is."""
-    bar: float
-    """The threshold of the probability of the favourable decision."""
     asked: Asked
     """What the patch was learned for."""
     effect: Effect

@@ -123,7 +123,7 @@ class _Sheet:
                 self.columns.append((named[name], concept.weight * points))
         self.intercept = patch.offset + sum(c.weight * c.intercept for c in patch.concepts)
         self.bands = patch.card.confidence if patch.card else ()
-        self.band = patch.band(rows.f)
+        self.band = patch.band(rows.f, rows.X)
 
     def needed(self, *, denied: bool) -> int:
         """Points at which such a decision changes."""
