@@ -111,11 +111,12 @@ def one(source: str, seed: int) -> list[dict[str, Any]]:
         up = after & ~before
         expected = expected_of(g.patched_.rows(fresh, None, s[half:]), g.patch_, up)
         full = changed if full is None else full
+        either = (full | changed).sum()
         found.append({
             **record,
             "ratio": float(after[s[half:] == low].mean() / after[s[half:] == high].mean()),
             "changes": float(changed.mean()),
-            "agreement": float((full & changed).sum() / max((full | changed).sum(), 1)),
+            "agreement": float((full & changed).sum() / either) if either else 1.0,
             "true": float(y[half:][up].mean()) if up.sum() >= 10 else None,
             "expected": None if expected is None else expected.value,
             "low": None if expected is None else expected.low,

@@ -14,7 +14,11 @@ def did_you_mean(value: Any, known: Iterable[str]) -> str:
 
 
 def in_percent(low: float, high: float) -> str:
-    """A hint for scores that were written as 0 to 100."""
+    """A hint for scores that were written as 0 to 100, or as points."""
+    if low >= 0 and 100 < high <= 10_000:
+        said = hint("Decision(score_unit='points', threshold=...)", "score_unit: points, and the "
+                    "threshold in points, in the configuration")  # fmt: skip
+        return f" It looks like points: then say {said}."
     if not (low >= 0 and 1 < high <= 100):
         return ""
     said = hint("Decision(score_unit='percent')", "score_unit: percent in the configuration")

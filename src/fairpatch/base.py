@@ -299,6 +299,17 @@ def threshold_odds(decision: Decision, X: Any) -> Any:
     return decision.sign * decision.log_odds(thresholds_of(decision, X))
 
 
+def likeness(decision: Decision, score: Any) -> Any:
+    """A score, numbers or an expression, by which models are compared: about 0 to 1.
+
+    Points are laid along the middle of a probability, four units of log-odds from end to end.
+    """
+    if not decision.in_points:
+        return score
+    along = (score - decision.scale.base) * (decision.scale.unit / 4) + 0.5
+    return along.clip(0.0, 1.0) if isinstance(along, nw.Expr) else np.clip(along, 0.0, 1.0)
+
+
 def given_score(decision: Decision, score: str) -> nw.Expr:
     """f's score from its column, as thresholds are given: a probability, or points."""
     given: nw.Expr = decision.compared(nw.col(score).cast(nw.Float64))

@@ -116,6 +116,11 @@ class Decision(BaseModel):
     def _one_or_by_value(cls, value: Any) -> Any:
         if isinstance(value, Mapping) and set(value) != {"by", "at"}:
             return Cuts.of(value)
+        if isinstance(value, str):  # a number from a shell, or a column
+            try:
+                return float(value)
+            except ValueError:
+                return value
         if isinstance(value, bool) or not isinstance(value, int | float | str | Mapping | Cuts):
             raise ValueError(
                 f"threshold must be a number, or one by a column's values; got {value!r}"

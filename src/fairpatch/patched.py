@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import BaseModel, chances_of, scores_of, thresholds_of
+from fairpatch.base import BaseModel, chances_of, likeness, scores_of, thresholds_of
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import assumption_of
 from fairpatch.choose.redial import redial
@@ -310,7 +310,8 @@ class PatchedModel:
     def compare_scored(self, X: Any, f_logit: Floats) -> Comparison:
         """The same where f has been asked about the rows already."""
         scores = self._in_unit(X, f_logit)
-        return compare_model(self.patch, self.base, X) + compare_rows(self.patch, X, scores)
+        alike = likeness(self.patch.decision, scores)
+        return compare_model(self.patch, self.base, X) + compare_rows(self.patch, X, alike)
 
     def apply(
         self,

@@ -227,7 +227,8 @@ def _column_choices(problem: PushProblem, aim: Aim, most: int, task: Task) -> li
 
 def _pool(
     problem: PushProblem, X: Any, task: Task, options: CardOptions, judged: Any,
-    cards: list[Points], crossed: list[Floats], made: list[tuple[int, float, Teacher]], why: dict[str, str],
+    cards: list[Points], crossed: list[Floats], made: list[tuple[int, float, Teacher]],
+    why: dict[str, str],
 ) -> Cards:  # fmt: skip
     """The scorecards in every direction that is allowed, and their ratios of the judged rows."""
     here, target = np.flatnonzero(judged), task.target

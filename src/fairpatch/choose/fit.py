@@ -8,7 +8,7 @@ from typing import Any
 
 from fairpatch._hints import did_you_mean
 from fairpatch._progress import tell
-from fairpatch.base import scores_of, thresholds_of
+from fairpatch.base import likeness, scores_of, thresholds_of
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
@@ -18,6 +18,7 @@ from fairpatch.choose.struck import Struck, struck_lines
 from fairpatch.choose.suspicion import MOST as MOST_ASKED
 from fairpatch.choose.suspicion import check_points_right, looks_known
 from fairpatch.choose.target import Target
+from fairpatch.choose.target_checks import check_scores
 from fairpatch.choose.wishes import Wish, wishes
 from fairpatch.data.outcomes import (
     Expected,
@@ -98,6 +99,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
     task = replace(task, splits=splits_expecting(task.splits, task.decision, task.doubt))
     splits, target = task.splits, task.target
+    check_scores(target.only_between, task.decision)
     check_points_right(splits.learn, task.decision)
     frontier, encoder, learned = train_frontier(task, learner)
     _check_locked(frontier.candidates.patch(0), target)
@@ -249,7 +251,8 @@ def _with_expected(choice: Choice, counts: Counts, target: Target, rows: str) ->
 def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     """The patch with what f's scores and its columns look like on the rows it was learned from."""
     scores = scores_of(rows.f, patch.decision, thresholds_of(patch.decision, rows.X))
-    fingerprint = fingerprint_of(rows.X, scores, patch.columns, rows.stands_for)
+    alike = likeness(patch.decision, scores)
+    fingerprint = fingerprint_of(rows.X, alike, patch.columns, rows.stands_for)
     return patch.model_copy(update={"fingerprint": fingerprint})
 
 

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from fairpatch import _checks as check
 from fairpatch.choose.costs import Costs
+from fairpatch.decision import Decision
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.direction import DIRECTIONS
 from fairpatch.measure.places import Places
@@ -62,12 +63,21 @@ def places_of(values: dict[str, Any]) -> Places:
 
 
 def _check_between(value: Any) -> None:
-    """Two probabilities, the lower first."""
+    """Two scores, the lower first; of what unit, the decision says."""
     pair = tuple(value) if isinstance(value, list | tuple) else ()
     numbers = all(isinstance(v, check.NUMBERS) and not isinstance(v, bool) for v in pair)
-    if len(pair) != 2 or not numbers or not 0 <= pair[0] < pair[1] <= 1:
+    if len(pair) != 2 or not numbers or not pair[0] < pair[1]:
         raise ValueError(
             f"only_between must be two scores, the lower first, as (0.1, 0.9); got {value!r}"
+        )
+
+
+def check_scores(only_between: tuple[float, float] | None, decision: Decision) -> None:
+    """Refuse scores that this decision's are not: probabilities are from 0 to 1."""
+    free = only_between is None or decision.in_points or decision.cuts is not None
+    if not free and not 0 <= only_between[0] < only_between[1] <= 1:  # type: ignore[index]
+        raise ValueError(
+            f"only_between must be two probabilities, as (0.1, 0.9); got {only_between!r}"
         )
 
 

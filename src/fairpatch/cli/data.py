@@ -277,13 +277,17 @@ def need_columns(table: Any, wanted: list[str], source: str) -> None:
 def need_probabilities(
     table: Any, score: str, source: str, decision: "Decision", *, if_any: bool = False
 ) -> None:
-    """A score in percent is a common mistake: say so at once; ``if_any``: gaps alone are fine."""
+    """A score in another unit is a common mistake: say so; ``if_any``: gaps alone are fine."""
     import narwhals as nw
 
     column = nw.col(score)
     ends = row_of(nw.from_native(table).lazy().select(low=column.min(), high=column.max()))
     low, high = ends["low"], ends["high"]
     if low is None and if_any:
+        return
+    if decision.in_points:
+        if isinstance(high, str):
+            refuse(f"column {score!r} of {source} is text; a score in points is a number")
         return
     most = 100 if decision.score_unit == "percent" else 1
     if low is None or isinstance(high, str) or low < 0 or high > most:

@@ -181,7 +181,7 @@ def _tell_patch(g: "FairPatch", options: "Config") -> None:
     if not g.choice_.change_rate:
         note(
             f"Nothing changes: the base model meets the target already, where decision 1 is a "
-            f"score above {options.decision.threshold:g}. Is that your threshold?"
+            f"score above {options.decision.above}. Is that your threshold?"
         )
     if options.decision.weight is not None:
         note(

@@ -42,7 +42,7 @@ def run(
     guessed = profile(tables.in_memory(table.limit(SEEN)), tables.index_columns(data))
     if model is not None and guessed.score is not None:  # some model's, perhaps this one's
         guessed.exclude[guessed.score] = "a score, no quantity of the person"
-        guessed.score, guessed.percent = None, False
+        guessed.score, guessed.unit = None, "probability"
     if outcomes is not None:
         guessed.outcomes = outcomes
     write_whole(out, _text(data, names, guessed, model, favourable).rstrip("\n"))
@@ -56,7 +56,7 @@ def run(
             )
         if guessed.outcomes == "?":
             note(f"whose outcomes are known? {guessed.why_outcomes}")
-        if _hardly_any(guessed):
+        if _hardly_any(guessed) and guessed.above is not None:
             note(
                 f"{guessed.above:.1%} of the scores are above 0.5, so that is hardly the threshold "
                 "at which decisions are made"
@@ -99,7 +99,7 @@ decision:
 {_entry("positive", positive, about)}\
   # never guessed: 1 where a high score is good for a person, 0 where it is bad for them{sounds}
   favourable: {'"?"' if favourable is None else favourable}
-  # decision 1 is a probability above this{_at_half(profile)}: set it to your model's own
+  # decision 1 is a {_what(profile)} above this{_at_half(profile)}: set it to your model's own
   threshold: {_threshold(profile)}
 {_unit(profile)}\
 {_entry("weight", profile.weight, "what each row weighs")}\
@@ -143,6 +143,10 @@ columns:
 
 def _threshold(profile: Profile) -> str:
     """As outcomes show it, or one half; "?" where it can hardly be that."""
+    if profile.cuts is not None:
+        column, cuts = profile.cuts
+        shown = ", ".join(f"{_yaml(value)}: {cut:g}" for value, cut in cuts.items())
+        return f"{{{_yaml(column)}: {{{shown}}}}}  # outcomes are known on one side of these"
     if profile.threshold is not None:
         return f"{profile.threshold:g}  # outcomes are known on one side of this"
     return '"?"' if _hardly_any(profile) else "0.5"
@@ -152,10 +156,19 @@ def _hardly_any(profile: Profile) -> bool:
     """Whether one half is hardly a threshold: nearly all scores are on one side of it."""
     if profile.threshold is not None:
         return False
+    if profile.points is not None:
+        return True
     return profile.above is not None and not FEW <= profile.above <= 1 - FEW
 
 
+def _what(profile: Profile) -> str:
+    return "probability" if profile.points is None else "score"
+
+
 def _at_half(profile: Profile) -> str:
+    if profile.points is not None:
+        low, high = profile.points
+        return f"; most scores are from {low:.3g} to {high:.3g}"
     return "" if profile.above is None else f"; {profile.above:.1%} of the scores are above 0.5"
 
 
@@ -175,7 +188,13 @@ def _entry(name: str, value: str | None, why: str, before: str = "  ") -> str:
 
 
 def _unit(profile: Profile) -> str:
-    if not profile.percent:
+    if profile.unit == "points":
+        return """\
+  # higher is better for a person where favourable is 1; how points go with odds is fitted to known
+  # outcomes, unless you state it: points: {base: 600, odds: 30, double: 20}
+  score_unit: points
+"""
+    if profile.unit != "percent":
         return ""
     why = "the score runs from 0 to 100; the threshold above is a probability all the same"
     return f"  # {why}{NEW}  score_unit: percent{NEW}"

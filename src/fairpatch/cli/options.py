@@ -46,7 +46,9 @@ NoCategories = Annotated[
     list[str] | None, typer.Option("--no-category", help="take a column out of the file's list")
 ]
 Key = Annotated[str | None, typer.Option(help="whole-number column: fit inside the engine")]
-Threshold = Annotated[float | None, typer.Option(help="decision 1 is a probability above this")]
+Threshold = Annotated[
+    str | None, typer.Option(help="decision 1 is a score above this; or a column that holds it")
+]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
 Reasons = Annotated[bool, typer.Option("--reasons", help="also why each decision changes")]
 TrustModel = Annotated[

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairpatch.direction import harm_in
+from fairpatch.score import Unit
 
 SENSITIVE = (
     "sex", "gender", "race", "ethnic", "religion", "disab", "marital", "nationality",
@@ -19,6 +20,13 @@ LABELS = ("y", "label", "target", "outcome", "default", "defaulted", "class", "r
           "kündigung", "betrug", "impago")  # fmt: skip
 SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default", "ausfallwahrscheinlichkeit",
           "wahrscheinlichkeit", "probabilité", "probabilidad")  # fmt: skip
+POINTS = ("score", "points", "fico", "scorecard", "punkte", "scorewert", "punktzahl", "rating",
+          "puntos", "puntaje", "scoring")  # fmt: skip
+LOW_POINTS, HIGH_POINTS = 100, 10_000
+"""A score in points goes beyond the first, and not beyond the second."""
+FEW_PRODUCTS, CLEAN, CLEARLY = 12, 0.995, 0.02
+"""Values of a column that may each have a threshold; how few outcomes may be below theirs; and how
+much better they must part people than one threshold does."""
 WEIGHTS = ("weight", "weights", "sample_weight", "w", "wgt", "fnlwgt", "pweight", "gewicht",
            "hochrechnungsfaktor", "poids", "peso")  # fmt: skip
 TRAINED = ("train", "is_train", "in_train", "trained_on")
@@ -44,15 +52,18 @@ class Profile:
     harm: str | None = None
     """A word of the label's that sounds like something bad for a person."""
     score: str | None = None
-    percent: bool = False
-    """Whether the score runs from 0 to 100."""
+    unit: Unit = "probability"
     above: float | None = None
     """The share of the scores that are above one half."""
+    points: tuple[float, float] | None = None
+    """From where to where most scores run, where they are points."""
     outcomes: str | None = None
     """Whose outcomes are known: "?" where that goes with the score, None where it does not."""
     why_outcomes: str = ""
     threshold: float | None = None
     """The score on one side of which outcomes are known, where there is one."""
+    cuts: tuple[str, dict[Any, float]] | None = None
+    """The same by the values of a column."""
     sensitive: list[str] = field(default_factory=list)
     bands: dict[str, list[float]] = field(default_factory=dict)
     ages: dict[str, list[float]] = field(default_factory=dict)
@@ -85,9 +96,9 @@ def profile(frame: Any, index: list[str], score: str | None = None) -> Profile:
         _of_label(guess, frame[guess.label])
     if guess.score is not None:
         _copies(guess, frame)
-        guess.above = _above_half(frame[guess.score], percent=guess.percent)
+        _of_score(guess, frame[guess.score].dropna())
         if guess.label != "?":
-            _whose_outcomes(guess, frame[guess.score], frame[guess.label])
+            _whose_outcomes(guess, frame)
     if guess.weight is not None:
         keys = [n for n, why in guess.ignore.items() if why == KEY and frame[n].dtype.kind in "iu"]
         guess.key = keys[0] if len(keys) == 1 else None
@@ -103,8 +114,8 @@ def _role(guess: Profile, name: str, values: Any) -> None:
     kind = known.dtype.kind
     if guess.label == "?" and distinct == 2 and lower in LABELS:
         guess.label = name
-    elif guess.score is None and (most := _is_score(lower, known, kind)):
-        guess.score, guess.percent = name, most == PERCENT
+    elif guess.score is None and (unit := _unit_of(lower, known, kind)):
+        guess.score, guess.unit = name, unit
     elif lower in WEIGHTS and kind in "iuf" and guess.weight is None:
         guess.weight = name
     elif lower in TRAINED and distinct <= 2:
@@ -163,28 +174,37 @@ def _is_sensitive(lower: str) -> bool:
     return lower in GROUPS or any(word.startswith(SENSITIVE) for word in words)
 
 
-def _is_score(lower: str, known: Any, kind: str) -> int:
-    """Where the scores end, 1 or 100, if the name is a score's and the values may be; else 0."""
-    named = any(lower == s or lower.startswith((s + "_", s + ".", s + " "))
-                or lower.endswith(("_" + s, " " + s)) for s in SCORES)  # fmt: skip
-    if not named or kind not in "fiu" or not len(known) or known.min() < 0:
-        return 0
-    if kind == "f" and known.max() <= 1:
-        return 1
-    return PERCENT if 1 < known.max() <= PERCENT else 0
+def _named(lower: str, words: tuple[str, ...]) -> bool:
+    return any(lower == s or lower.startswith((s + "_", s + ".", s + " "))
+               or lower.endswith(("_" + s, " " + s)) for s in words)  # fmt: skip
 
 
-def _above_half(scores: Any, *, percent: bool) -> float | None:
-    known = scores.dropna()
-    if known.dtype.kind not in "iuf" or not len(known):
+def _unit_of(lower: str, known: Any, kind: str) -> Unit | None:
+    """What the scores are in, if the name is a score's and the values may be; else None."""
+    if kind not in "fiu" or not len(known) or known.min() < 0:
         return None
-    return float((known > (PERCENT / 2 if percent else 0.5)).mean())
+    if _named(lower, SCORES) and kind == "f" and known.max() <= 1:
+        return "probability"
+    if _named(lower, SCORES) and 1 < known.max() <= PERCENT:
+        return "percent"
+    many = known.nunique() > FEW_VALUES and LOW_POINTS < known.max() <= HIGH_POINTS
+    return "points" if _named(lower, POINTS) and many else None
 
 
-def _whose_outcomes(guess: Profile, scores: Any, labels: Any) -> None:
+def _of_score(guess: Profile, known: Any) -> None:
+    if known.dtype.kind not in "iuf" or not len(known):
+        return
+    if guess.unit == "points":
+        guess.points = (float(known.quantile(0.01)), float(known.quantile(0.99)))
+        return
+    guess.above = float((known > (PERCENT / 2 if guess.unit == "percent" else 0.5)).mean())
+
+
+def _whose_outcomes(guess: Profile, frame: Any) -> None:
     """Whether labels are missing on one side of the score, and from where on."""
     from fairpatch.measure.known import KnownLabels
 
+    scores, labels = frame[guess.score], frame[guess.label]
     known = scores.notna()
     if scores.dtype.kind not in "iuf":
         return
@@ -202,8 +222,45 @@ def _whose_outcomes(guess: Profile, scores: Any, labels: Any) -> None:
         f"Of the people with a score above {cut:g}, {shares[0]:.0%} have one, of the others "
         f"{shares[1]:.0%}."
     )
-    if max(shares) > 2 * min(shares):
-        guess.threshold = cut / PERCENT if guess.percent else cut
+    if max(shares) <= 2 * min(shares):
+        return
+    scale = PERCENT if guess.unit == "percent" else 1
+    guess.threshold = cut / scale
+    guess.cuts = _cuts(guess, frame[known], values, told, scale)
+
+
+def _apart(above: Any, told: Any) -> float:
+    """How much more often people with an outcome are above than people without."""
+    return float(above[told].mean() - above[~told].mean())
+
+
+def _cuts(
+    guess: Profile, frame: Any, values: Any, told: Any, scale: float
+) -> tuple[str, dict[Any, float]] | None:
+    """A column of few values whose own thresholds part people clearly better than one for all."""
+    import numpy as np
+
+    cut = _parting(values, told)
+    best: tuple[str, dict[Any, float]] | None = None
+    most = CLEARLY + (0.0 if cut is None else _apart(values > cut, told))
+    taken = {guess.label, guess.score, *guess.sensitive}
+    for name in frame.columns:
+        column = frame[name]
+        if name in taken or column.isna().any() or not 2 <= column.nunique() <= FEW_PRODUCTS:
+            continue
+        own = np.full(len(values), np.nan)
+        found: dict[Any, float] = {}
+        for value in sorted(column.unique().tolist(), key=str):
+            here = (column == value).to_numpy()
+            its = _parting(values[here], told[here])
+            own[here] = np.nan if its is None else its
+            found[value] = own[here][0] / scale
+        above = values > own
+        if np.isnan(own).any() or above[told].mean() < CLEAN:
+            continue
+        if (apart := _apart(above, told)) > most:
+            best, most = (name, found), apart
+    return best
 
 
 def _parting(values: Any, told: Any) -> float | None:

@@ -17,7 +17,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Floats
 from fairpatch._fetch import row_of
 from fairpatch._hints import hint
-from fairpatch.base import BaseModel, given_score
+from fairpatch.base import BaseModel, given_score, likeness
 from fairpatch.identity.figures import (
     FEW,
     Expressions,
@@ -162,14 +162,21 @@ def compare(patch: Patch, table: Any, score: str) -> Comparison:
         p = np.asarray(frame[score].cast(nw.Float64).to_numpy(), np.float64)
         p = patch.decision.compared(p)
         known = np.abs(p) < LARGEST_SCORE if patch.decision.in_points else (p >= 0) & (p <= 1)
-        return compare_rows(patch, frame.filter(known.tolist()).to_native(), p[known])
-    row = row_of(sums_of_table(known, frame, given_score(patch.decision, score)))
+        some = frame.filter(known.tolist()).to_native()
+        return compare_rows(patch, some, likeness(patch.decision, p[known]))
+    row = row_of(
+        sums_of_table(known, frame, likeness(patch.decision, given_score(patch.decision, score)))
+    )
     return _judged(known, {name: _number(value) for name, value in row.items()})
 
 
 def figures(patch: Patch, known: Fingerprint, table: Any, score: str) -> Any:
     """One row: people, and every figure by its name. The engine works it out."""
-    sums = sums_of_table(known, nw.from_native(table).lazy(), given_score(patch.decision, score))
+    sums = sums_of_table(
+        known,
+        nw.from_native(table).lazy(),
+        likeness(patch.decision, given_score(patch.decision, score)),
+    )
     return sums.select(**figures_of(known, Expressions())).to_native()
 
 
