@@ -26,6 +26,7 @@ from fairpatch.engines.mlflow import save_model
 from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import load
+from fairpatch.roles import Roles
 
 TARGET = {"p_rule": 0.75}
 REGIONS = {letter: 10 * i + 3 for i, letter in enumerate("abcdefgh")}
@@ -58,6 +59,7 @@ class Kind:
     exclude: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    roles: Roles = field(default_factory=Roles)
     as_plain: float = 1.0
     """Share of decisions that must be those of the plain table."""
 
@@ -93,6 +95,37 @@ def kinds():
                as_plain=0.0)  # fmt: skip
     yield Kind("integer codes", p.assign(region=p["region"].map(REGIONS)), categories=("region",),
                as_plain=0.0)  # fmt: skip
+    points = (600 + 20 / np.log(2) * np.log(p["score"] / (1 - p["score"]))).round(1)
+    in_points = p.assign(score=points)
+    scale = {"base": 600, "odds": 1, "double": 20}
+    yield Kind("points", in_points,
+               Decision(score_unit="points", threshold=600, points=scale),
+               as_plain=0.9)  # fmt: skip
+    yield Kind("points of harm", bad.assign(score=1200 - points),
+               harm.replace(score_unit="points", threshold=600), as_plain=0.0)  # fmt: skip
+    by_region = {letter: 597.0 + i for i, letter in enumerate(sorted(p["region"].unique()))}
+    yield Kind(
+        "points by region",
+        in_points,
+        Decision(score_unit="points", threshold={"region": by_region}),
+        as_plain=0.0,
+    )
+    by_code = {code: 0.48 + code / 2_000 for code in REGIONS.values()}
+    yield Kind("thresholds by a code", p.assign(region=p["region"].map(REGIONS)),
+               Decision(threshold={"region": by_code}), categories=("region",),
+               as_plain=0.0)  # fmt: skip
+    yield Kind(
+        "a column of thresholds",
+        in_points.assign(cut=in_points["region"].map(by_region)),
+        Decision(score_unit="points", threshold="cut"),
+        as_plain=0.0,
+    )
+    yield Kind(
+        "outcomes of the approved",
+        p.assign(y=p["y"].where(p["score"] > 0.5)),
+        roles=Roles(outcomes="approved"),
+        as_plain=0.9,
+    )
     yield Kind("polars", pl.from_pandas(p))
     yield Kind("pyarrow", pa.Table.from_pandas(p))
 
@@ -107,8 +140,9 @@ def fitted(kind):
 @cache
 def _fitted(name):
     kind = KINDS[name]
-    g = FairPatch("score", Target(**TARGET), decision=kind.decision, categories=kind.categories,
-        exclude=[*kind.exclude, *kind.ignore],
+    g = FairPatch(
+        "score", Target(**TARGET), decision=kind.decision, roles=kind.roles,
+        categories=kind.categories, exclude=[*kind.exclude, *kind.ignore],
     )  # fmt: skip
     return g.fit(kind.table, "y", sensitive_features=list(kind.sensitive))
 
@@ -158,7 +192,7 @@ def test_every_door_decides_alike(kind, reference, tmp_path, monkeypatch):
         "data": str(data), "label": "y", "score": "score", "sensitive": list(kind.sensitive),
         "decision": kind.decision.model_dump(exclude_none=True), "target": TARGET,
         "exclude": list(kind.exclude), "ignore": list(kind.ignore),
-        "categories": list(kind.categories),
+        "categories": list(kind.categories), "columns": kind.roles.model_dump(mode="json"),
     }  # fmt: skip
     (tmp_path / "fairpatch.yaml").write_text(yaml.safe_dump(said))
     run = tmp_path / "run"
