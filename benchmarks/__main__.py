@@ -107,7 +107,8 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["online"].add_argument("--calls", type=int)
     whole_numbers = {
         "delivery": ["--seeds"], "load": ["--rate", "--seconds"], "margin": ["--fits"],
-        "outcomes": ["--seeds", "--draws", "--fits"], "printed": ["--splits", "--steps"],
+        "outcomes": ["--seeds", "--draws", "--fits", "--streams"],
+        "printed": ["--splits", "--steps"],
     }  # fmt: skip
     for verb, names in whole_numbers.items():
         for name in names:

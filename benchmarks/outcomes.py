@@ -23,6 +23,7 @@ from fairpatch.data.outcomes import expected_of
 from fairpatch.datasets import Population, load_loans
 from fairpatch.decision import Decision
 from fairpatch.front import FairPatch
+from fairpatch.life.newly_approved import evidence_of_worse
 from fairpatch.roles import Outcomes, Roles
 
 SHARES = (1.0, 0.3, 0.05, 0.0)
@@ -30,6 +31,7 @@ SHARES = (1.0, 0.3, 0.05, 0.0)
 ASKED = 0.8
 MOST, OWN = 30_000, 5_000
 """Rows of a data set, and of these for f alone."""
+MONTHS = 36
 EDGE_ROWS, TRUTH_ROWS = (3_000, 12_000), 1_000_000
 ROLE: dict[float, Outcomes] = {1.0: "everybody", 0.0: "approved"}
 Source = tuple[Any, Any, Any, float]
@@ -186,17 +188,39 @@ def whole_fits(share: float, rows: int, fits: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def stream(people: int, worse: float, streams: int) -> dict[str, Any]:
+    """Months of newly approved people: how often, and when, the monitor calls them worse."""
+    random, found = np.random.default_rng([people, int(100 * worse)]), []
+    for _ in range(streams):
+        chance = random.uniform(0.1, 0.3, (MONTHS, people))
+        bad = (random.random((MONTHS, people)) < chance + worse).sum(1).astype(float)
+        known = np.full(MONTHS, float(people))
+        over = np.flatnonzero(evidence_of_worse(known, bad, chance.sum(1)) >= np.log(2 / 0.05))
+        found.append(over[0] + 1 if len(over) else np.inf)
+    months = np.median(found)
+    return {
+        "people": people, "worse": worse, "streams": streams,
+        "alarms": float(np.isfinite(found).mean()),
+        "months": float(months) if np.isfinite(months) else None,
+    }  # fmt: skip
+
+
 def run(
-    seeds: int = 10, draws: int = 0, fits: int = 0, sources: tuple[str, ...] = tuple(SOURCES)
-) -> dict[str, Any]:
-    """All sources and seeds; and draws at the edge and whole fits, where any are asked for."""
+    seeds: int = 10, draws: int = 0, fits: int = 0, streams: int = 0,
+    sources: tuple[str, ...] = tuple(SOURCES),
+) -> dict[str, Any]:  # fmt: skip
+    """All sources and seeds; and draws at the edge, whole fits and streams, where asked for."""
     found = [r for source in sources for seed in range(seeds) for r in one(source, seed)]
     sizes = [(share, rows) for rows in EDGE_ROWS for share in SHARES]
     return {
         "runs": found,
         "edge": [edge(*size, draws) for size in sizes if draws],
         "fits": [whole_fits(*size, fits) for size in sizes if fits],
-    }
+        "streams": [
+            stream(people, worse, streams)
+            for people in (50, 200, 1_000) for worse in (0.0, 0.02, 0.05, 0.1) if streams
+        ],
+    }  # fmt: skip
 
 
 def show(result: dict[str, Any]) -> str:
@@ -236,4 +260,13 @@ def show(result: dict[str, Any]) -> str:
                 for r in result[name]
             ]
             tables.append(Table(title, header, cells))
+    if result["streams"]:
+        header = ["newly approved a month", "worse by", "alarms in 36 months", "median month"]
+        cells = [
+            [f"{r['people']:,}", f"{r['worse']:.0%}", f"{r['alarms']:.1%}",
+             "-" if r["months"] is None else f"{r['months']:g}"]
+            for r in result["streams"]
+        ]  # fmt: skip
+        title = f"What became of them against what was expected, {result['streams'][0]['streams']} "
+        tables.append(Table(title + "streams, nominal 2.5%", header, cells))
     return "\n".join(table.text() for table in tables)

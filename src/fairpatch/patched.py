@@ -219,7 +219,7 @@ class PatchedModel:
                 decision=f_logit > 0,
                 new_decision=self.patch.decide(given.X, f_logit)
                 if decided is None
-                else self._made(X, decided),
+                else self.made(X, decided),
                 y=labels_with_gaps(given.y, self.classes, self.patch.decision) if known else None,
                 sensitive_features=given.sensitive,
                 sample_weight=weight,
@@ -238,7 +238,7 @@ class PatchedModel:
         )  # fmt: skip
         return counts
 
-    def _made(self, X: Any, decided: str) -> Bools:
+    def made(self, X: Any, decided: str) -> Bools:
         """Decisions of a column, as favourable ones."""
         made, code = factorize(nw.from_native(X, eager_only=True)[decided].to_numpy())
         known = {"1": True, "0": False, "true": True, "false": False}

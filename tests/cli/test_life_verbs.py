@@ -69,7 +69,9 @@ def test_months_are_judged_and_told_to_machines(place):
         c["name"]: c["verdict"]
         for c in json.loads(told[told.index("{") : told.rindex("}") + 1])["checks"]
     }
-    assert set(words) == {"p_rule", "equal_opportunity_difference", "promoted_outcome"}
+    assert set(words) == {
+        "p_rule", "equal_opportunity_difference", "promoted_outcome", "newly_approved"
+    }  # fmt: skip
     bad = people(9, 4_000)
     bad.loc[bad["group"] == "b", "score"] *= 0.4
     bad.drop(columns="y").to_parquet(place / "bad_2026_04.parquet")

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from fairpatch.choose.target import Target
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.life.history import History
 from fairpatch.life.ledger import Entry
+from fairpatch.life.newly_approved import nearest_ten
 from fairpatch.life.period import Period
 from fairpatch.life.watch import CHANGED, Guarantee, Watch, watch
 from fairpatch.report.identity import About
@@ -91,6 +93,7 @@ def history_page(
         about=about or About(),
         now=now,
         charts=charts,
+        outcome_chart=_outcome_chart(now, periods),
         months=_months(shown, now),
         earlier=_earlier(each, now),
         entries=entries,
@@ -168,6 +171,51 @@ def _chart(
         verdict=now.verdict,
         text=_text(now),
     )
+
+
+@dataclass(frozen=True)
+class OutcomeChart:
+    """The newly approved with the bad outcome, all periods so far together, and expected ones."""
+
+    seen: str
+    expected: str
+    dots: list[tuple[float, float]]
+    ticks: list[tuple[float, str]]
+    dates: list[tuple[float, str]]
+
+
+def _outcome_chart(now: Watch, periods: Sequence[str]) -> OutcomeChart | None:
+    """None where fewer than two periods may be told; counts are to the nearest ten."""
+    if not now.newly_approved:
+        return None
+    everybody = now.newly_approved[0]
+    known, bad, expected = (
+        v.cumsum() for v in (everybody.known, everybody.bad, everybody.expected)
+    )
+    some = [t for t in range(len(known)) if min(bad[t], known[t] - bad[t]) >= MIN_PEOPLE]
+    if len(some) < 2:
+        return None
+    step = (WIDE - LEFT - 20) / max(len(periods) - 1, 1)
+    place = {name: LEFT + 8 + k * step for k, name in enumerate(periods)}
+    names = [everybody.periods[t] for t in some]
+    seen = [nearest_ten(bad[t]) / nearest_ten(known[t]) for t in some]
+    awaited = [float(expected[t] / known[t]) for t in some]
+    low, high = _scale([*seen, *awaited], 1.0)
+    ys = [
+        [TOP + (high - v) / (high - low) * (HIGH - TOP - BOTTOM) for v in values]
+        for values in (seen, awaited)
+    ]
+    dots = [(place[name], y) for name, y in zip(names, ys[0], strict=True)]
+    line = " ".join(f"{place[name]:.1f},{y:.1f}" for name, y in zip(names, ys[1], strict=True))
+    every = max(1, -(-len(periods) // DATES))
+    return OutcomeChart(
+        seen=" ".join(f"{x:.1f},{y:.1f}" for x, y in dots), expected=line, dots=dots,
+        ticks=[
+            (TOP + (high - v) / (high - low) * (HIGH - TOP - BOTTOM), f"{v:.0%}")
+            for v in _ticks(low, high)
+        ],
+        dates=[(place[name], name) for name in periods[::every]],
+    )  # fmt: skip
 
 
 def _text(now: Guarantee) -> str:
@@ -254,6 +302,13 @@ def _next(now: Watch, entries: Sequence[Entry]) -> str:
     """What to do."""
     refitted = [e for e in entries if e.event == "refitted"]
     last = f" The last refit holds from {refitted[-1].day}." if refitted else ""
+    failed = any(g.verdict is Verdict.REFUTED for g in now.guarantees)
+    if now.verdict is Verdict.REFUTED and not failed:
+        return (
+            "More of the newly approved have the bad outcome than was expected when the patch was "
+            "signed. Decide whether the card is still worth its price: take it back, or refit it "
+            "on rows that have these outcomes, with `fairpatch refit`."
+        )
     if now.verdict is Verdict.REFUTED:
         return (
             "Decide now: take the patch back (its strength 0 is the base model), or refit it on "

@@ -11,6 +11,7 @@ from fairpatch.disclose.reviewed import outcome, reviewed
 from fairpatch.floor import MIN_PEOPLE, too_few
 from fairpatch.identity.compare import Comparison, Finding, Severity
 from fairpatch.life.history import History
+from fairpatch.life.newly_approved import matured_of
 from fairpatch.life.period import NotedFinding, Period, period_name
 from fairpatch.life.watch import Watch, watch
 from fairpatch.measure.cells import UNKNOWN
@@ -122,11 +123,14 @@ def monitor(
         **about,
         thinned=thinned,
         labels=labels,
+        outcomes=model.patch.outcomes,
+        matured=matured_of(model, X, y, sensitive_features, decided),
         findings=(*findings, *_new_groups(counts, history.of(about["patch"]))),
         replaces=replace,
         unprotected=show_small_counts,
         shown={
             **shown(counts, target, show_small=show_small_counts),
+            "bad_outcome": model.patch.decision.bad_outcome,
             **_looked_at(model, X, counts, about_people),
         },
     )

@@ -9,6 +9,7 @@ from fairpatch.identity.compare import Severity
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.sampled import KNOWN_OF_ALL
 from fairpatch.patch.parts import Category, Part
+from fairpatch.roles import Outcomes
 
 KINDS = {
     "year": "[0-9]{4}",
@@ -44,6 +45,26 @@ class NotedFinding(Part):
     text: str
 
 
+EVERYBODY = "everybody"
+"""All newly approved people, whatever their groups."""
+
+
+class Matured(Part):
+    """Newly approved people of a group, what became of them, and what was expected."""
+
+    feature: str
+    group: str
+    people: int = Field(description="who was denied by the base model, and approved")
+    known: int = Field(description="of them, those with an outcome")
+    bad: int = Field(description="of those, with the bad one")
+    expected: float = Field(description="bad outcomes that were expected of those")
+
+    @property
+    def ready(self) -> bool:
+        """Whether nearly all have an outcome: bad ones show before good ones."""
+        return self.known >= KNOWN_OF_ALL * self.people
+
+
 class Period(Part):
     """Counts of a period by group, label and decisions before and after: nobody's own row."""
 
@@ -68,6 +89,8 @@ class Period(Part):
     labels: Literal["all", "sample"] = Field(
         "all", description="whether labels come for everybody in time, or for a random sample"
     )
+    outcomes: Outcomes = Field("everybody", description="whose outcomes there are to come")
+    matured: tuple[Matured, ...] = Field((), description="what became of the newly approved")
     findings: tuple[NotedFinding, ...] = ()
     before: bool = Field(
         False, description="whether these are earlier people, who tell what to look at"
@@ -100,5 +123,9 @@ class Period(Part):
     def labelled(self) -> bool:
         """Whether what needs labels can be told: nearly all are there, or a sample's are."""
         by_label = self.counts.along("label")
+        if self.outcomes != "everybody":  # of those who got what they asked for
+            by_label = self.counts.along("label", "after")[:, 1]
+            if not all(m.ready for m in self.matured if m.feature == EVERYBODY):
+                return False
         share = by_label[:2].sum() / max(by_label.sum(), 1)
         return bool(share >= KNOWN_OF_ALL or (self.labels == "sample" and share > 0))

@@ -14,6 +14,7 @@ from fairpatch.disclose.reviewed import outcome
 from fairpatch.floor import MIN_PEOPLE, too_few
 from fairpatch.life.checks import Check
 from fairpatch.life.history import History, before_first, once
+from fairpatch.life.newly_approved import TurnedOut, turned_out
 from fairpatch.life.period import Period
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.evidence import log_evidence
@@ -127,13 +128,21 @@ class Watch:
     two digits; None where few people would be told."""
     approvals: Approvals | None = None
     """Where places are limited."""
+    newly_approved: tuple[TurnedOut, ...] = ()
+    """What became of the newly approved against what was expected: everybody, then each group."""
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of its guarantees, and of the places."""
+        """The worst of its guarantees, of the places, and of what became of the newly approved."""
         every = [g.verdict for g in self.guarantees]
+        every += [t.verdict for t in self.newly_approved if t.alarm is not None]
         every += [] if self.approvals is None else [self.approvals.verdict]
         return worst(every, default=Verdict.INCONCLUSIVE)
+
+    @property
+    def bad_outcome(self) -> str:
+        """What the bad outcome is called."""
+        return str(self.latest.shown.get("bad_outcome", "the bad outcome"))
 
     @property
     def last(self) -> Period:
@@ -170,6 +179,11 @@ class Watch:
                     f"denied: {verdict}",
                 )
             )  # fmt: skip
+        checks += [
+            Check(name="newly_approved", about=t.group, verdict=t.verdict,
+                  text=t.text(self.bad_outcome))
+            for t in self.newly_approved
+        ]  # fmt: skip
         looks = {"refuse": Verdict.OTHER_MODEL, "notice": Verdict.INCONCLUSIVE}
         checks += [
             Check(name=f.figure, about=f.what, verdict=looks[f.severity], text=f.text)
@@ -187,8 +201,11 @@ class Watch:
         if self.promoted is not None:
             text = "the newly approved turn out at least as well as those still denied"
             rows.append([text, str(self.promoted.verdict()), ""])
+        told = [t for i, t in enumerate(self.newly_approved) if not i or t.alarm is not None]
+        rows += [["outcomes of the newly approved", t.short, t.who] for t in told]
         unclear = any(p.verdict is Verdict.INCONCLUSIVE for p in self.guarantees)
         notes = [INCONCLUSIVE] if unclear else []
+        notes += [f"{_upper(t.text(self.bad_outcome))}." for t in told]
         notes += [f"Warning, {self.latest.period}: {f.text}." for f in self.latest.findings]
         notes += [f"{p.name}: {CHANGED}." for p in self.guarantees if p.changed]
         notes += [f"{p.name}, {t}: {why}." for p in self.guarantees for t, why in p.refused.items()]
@@ -202,6 +219,10 @@ class Watch:
         ).text()
 
     __repr__ = __str__
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def watch(
@@ -240,9 +261,12 @@ def watch(
         for feature in (features if requirement.between_groups else ("everybody",))
     ]
     outcomes = _outcomes(once(every, patch, labelled=True))
+    matured = turned_out(once(every, patch, labelled=True), target.confidence)
+    if not matured:  # nobody's outcome has come: who is waited for
+        matured = turned_out(periods, target.confidence)
     return Watch(
         target, tuple(periods), tuple(guarantees), latest, _promoted(*outcomes), _rates(*outcomes),
-        _approvals(target, periods[-1]),
+        _approvals(target, periods[-1]), matured,
     )  # fmt: skip
 
 
