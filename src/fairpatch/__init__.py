@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fairpatch.report.audit import audit as audit
     from fairpatch.report.identity import About as About
     from fairpatch.report.review import review as review
+    from fairpatch.roles import Roles as Roles
 
 __version__ = "0.1.0"
 
@@ -46,6 +47,7 @@ _HOME = {
     "Grid": "fairpatch.commod.problem",
     "Patch": "fairpatch.patch.model",
     "PatchedModel": "fairpatch.patched",
+    "Roles": "fairpatch.roles",
     "Target": "fairpatch.choose.target",
     "TargetNotReachedError": "fairpatch.choose.not_reached",
     "Training": "fairpatch.commod.problem",
@@ -68,6 +70,7 @@ __all__ = [
     "Grid",
     "Patch",
     "PatchedModel",
+    "Roles",
     "Target",
     "TargetNotReachedError",
     "Training",

@@ -6,7 +6,7 @@ repayment warrants. Women do so more often: fewer of them are approved, and thos
 repay more often than the men who are. Nobody's score reads sex or age.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,13 @@ FAR = 100_000_000
 """Numbers between the applicants of two seeds: nobody has another's."""
 
 
-def load_loans(rows: int = 20_000, seed: int = 0) -> "pd.DataFrame":
+def load_loans(
+    rows: int = 20_000,
+    seed: int = 0,
+    *,
+    outcomes: Literal["everybody", "approved"] = "everybody",
+    score: Literal["probability", "points"] = "probability",
+) -> "pd.DataFrame":
     """Made-up loan applications with the score that a bank's model gives them.
 
     The same table to the last bit wherever it is made.
@@ -36,6 +42,12 @@ def load_loans(rows: int = 20_000, seed: int = 0) -> "pd.DataFrame":
         Applicants.
     seed : int
         Another seed, other applicants of the same kind.
+    outcomes : {"everybody", "approved"}
+        Whose ``repaid`` is known. A bank's own file has that of the people it approved, and a gap
+        for everybody else; with everybody's, methods can be compared.
+    score : {"probability", "points"}
+        The score as a probability, the bank approving above 0.8; or in points, as lenders print
+        them: 600 at even odds, 20 more double them, and the bank approves above 640.
 
     Returns
     -------
@@ -43,8 +55,8 @@ def load_loans(rows: int = 20_000, seed: int = 0) -> "pd.DataFrame":
         ``id``; ``income`` a year; ``amount`` asked for and its ``purpose``; ``employment`` and
         ``tenure``, years with the employer; ``debt_ratio``, percent of the income that goes to
         other debts; ``late_payments`` in two years; ``history``, years since the first account;
-        ``region``; ``sex`` and ``age``, for audits only; ``repaid``, 1 or 0; ``score``, the model's
-        probability that the loan is repaid.
+        ``region``; ``sex`` and ``age``, for audits only; ``repaid``, 1 or 0; ``score``, how likely
+        the model calls it that the loan is repaid.
 
     Examples
     --------
@@ -54,7 +66,16 @@ def load_loans(rows: int = 20_000, seed: int = 0) -> "pd.DataFrame":
     >>> approved = loans["score"] > 0.8
     >>> approved.groupby(loans["sex"]).mean().round(2).to_dict()
     {'female': 0.42, 'male': 0.57}
+    >>> own = load_loans(outcomes="approved", score="points")
+    >>> own["repaid"].isna().equals(own["score"] <= 640)
+    True
     """
+    for name, value, known in (
+        ("outcomes", outcomes, ("everybody", "approved")),
+        ("score", score, ("probability", "points")),
+    ):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}")
     whole("rows", rows, 1)
     whole("seed", seed, 0)
     random = np.random.default_rng(seed)
@@ -99,6 +120,12 @@ def load_loans(rows: int = 20_000, seed: int = 0) -> "pd.DataFrame":
             "score": np.clip(np.round(_logistic(believed), 4), 0.0001, 0.9999),
         }
     )
+    if score == "points":
+        odds = frame["score"] / (1 - frame["score"])
+        frame["score"] = np.rint(600 + 20 * np.log2(odds)).astype(np.int64)
+    if outcomes == "approved":
+        threshold = 640 if score == "points" else 0.8
+        frame["repaid"] = frame["repaid"].where(frame["score"] > threshold).astype("Int64")
     return frame
 
 

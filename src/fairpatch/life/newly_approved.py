@@ -192,7 +192,7 @@ class TurnedOut:
 
     @property
     def shown(self) -> tuple[int, int, int] | None:
-        """People and bad outcomes to the nearest ten, and expected ones; None where they are few."""
+        """People and bad outcomes to the nearest ten, and expected ones; None if they are few."""
         n, bad = float(self.known.sum()), float(self.bad.sum())
         if not n or too_few(n) or too_few(bad) or too_few(n - bad):
             return None
