@@ -23,6 +23,13 @@ def place(key: str, seed: int) -> nw.Expr:
     return (h * h + 12_345) % PRIME
 
 
+def place_of(key: int, seed: int) -> int:
+    """The same of one key."""
+    salt = (seed * 7_919 + 40_692) % PRIME
+    h = (key % PRIME * 48_271 + salt) % PRIME
+    return (h * h + 12_345) % PRIME
+
+
 def places(keys: Any, seed: int) -> Floats:
     """The same of keys in memory, as shares below 1."""
     salt = (seed * 7_919 + 40_692) % PRIME

@@ -14,12 +14,13 @@ from fairpatch.cli.options import (
     Life,
     Model,
     PatchFile,
+    Pilot,
     Reasons,
     Score,
     TrustModel,
 )
 from fairpatch.cli.people import heed
-from fairpatch.cli.run_folder import model_of, no_features, patch_path, score_of
+from fairpatch.cli.run_folder import model_of, no_features, patch_path, piloted, score_of
 from fairpatch.cli.say import progress, refuse, say
 
 if TYPE_CHECKING:
@@ -46,8 +47,11 @@ def run(
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option(help="column that tells people apart, for --approvals and --referrals"),
+        typer.Option(
+            help="column that tells people apart, for --approvals, --referrals and --pilot"
+        ),
     ] = None,
+    pilot: Pilot = None,
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
     keep_formulas: Annotated[
         bool, typer.Option(help="leave cells of a CSV that a spreadsheet would run as they are")
@@ -62,7 +66,7 @@ def run(
         refuse(f"{out.name}: expected a name that ends in .parquet or .csv, or a folder's")
     if out.suffix and out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or another name")
-    loaded, source = load(patch_path(patch)), model_of(patch, score, model)
+    loaded, source = piloted(load(patch_path(patch)), pilot, key), model_of(patch, score, model)
     ledger_for(patch, life, "applied")  # before anything is written: it may be another model's
     origin, what = data, {"with_score": not no_score, "with_reason": reasons}
     places = _places({"approvals": approvals, "referrals": referrals}, key, loaded, out)
@@ -82,7 +86,8 @@ def run(
             _by_parts(loaded, data, out, column, what, origin=origin, model=source)
         else:
             _write(loaded, table, column, out, what | places, keep_formulas=keep_formulas)
-    record(patch, life, "applied", data=origin, out=str(out))
+    acts: dict[str, Any] = {} if loaded.pilot is None else {"pilot": str(loaded.pilot)}
+    record(patch, life, "applied", data=origin, out=str(out), **acts)
 
 
 def _places(

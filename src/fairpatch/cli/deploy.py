@@ -5,8 +5,8 @@ from typing import Annotated, cast
 
 import typer
 
-from fairpatch.cli.options import PatchFile, Score
-from fairpatch.cli.run_folder import asked_of, patch_path, score_of
+from fairpatch.cli.options import PatchFile, Pilot, Score
+from fairpatch.cli.run_folder import asked_of, patch_path, piloted, score_of
 from fairpatch.cli.say import refuse, say
 
 
@@ -19,6 +19,7 @@ def run(
     name: Annotated[str, typer.Option(help="what to call the view, function or model")] = "decided",
     key: Annotated[str | None, typer.Option(help="column that tells people apart")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="column to keep; may be repeated")] = None,
+    pilot: Pilot = None,
     score: Score = None,
 ) -> None:
     """Statements, tests, a monitoring query, the way back, and a page that explains them."""
@@ -26,12 +27,13 @@ def run(
     from fairpatch.engines.sql import Dialect
     from fairpatch.files.atomic import whole_folder
     from fairpatch.patch import load
+    from fairpatch.patch.file import text_of
 
     if to not in ("view", "function", "dbt"):
         refuse(f"--to must be view, function or dbt; got {to!r}")
     if out.exists():
         refuse(f"{out} exists: name a new folder")
-    loaded = load(patch_path(patch))
+    loaded = piloted(load(patch_path(patch)), pilot, key)
     key = key or loaded.decision.key
     place = Destination(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
     audited = asked_of(patch) if patch.is_dir() else None
@@ -40,7 +42,8 @@ def run(
         audited = None
     files = pack(loaded, score_of(patch, score), cast("Kind", to), place, audited)
     with whole_folder(out) as unfinished:
-        for file, text in {**files, "patch.json": patch_path(patch).read_text("utf-8")}.items():
+        own = patch_path(patch).read_text("utf-8") if pilot is None else text_of(loaded)
+        for file, text in {**files, "patch.json": own}.items():
             path = unfinished / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

@@ -17,6 +17,7 @@ from fairpatch.cli.options import (
     Life,
     Metrics,
     Model,
+    Pilot,
     Score,
     ShowSmallCounts,
     Signer,
@@ -24,7 +25,7 @@ from fairpatch.cli.options import (
     TrustModel,
 )
 from fairpatch.cli.people import patched_model, table_of
-from fairpatch.cli.run_folder import options_of, patch_path
+from fairpatch.cli.run_folder import options_of, patch_path, piloted
 from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
 
@@ -54,6 +55,7 @@ def run(
         str | None,
         typer.Option(help="column of the decisions that were made; those of apply are found"),
     ] = None,
+    pilot: Pilot = None,
     replace: Annotated[bool, typer.Option(help="correct a period that is there")] = False,
     score: Score = None,
     model: Model = None,
@@ -80,7 +82,7 @@ def run(
     from fairpatch.patch import load
     from fairpatch.report.identity import patch_hash
 
-    patch, place = load(patch_path(folder)), life_of(folder, life)
+    patch, place = piloted(load(patch_path(folder)), pilot, None), life_of(folder, life)
     options = options_of(folder, data=data or "", trust_model=trust_model, score=score, model=model)
     target, history = options.asked, history_in(place)
     g = patched_model(options, patch)

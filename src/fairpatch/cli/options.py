@@ -14,6 +14,10 @@ Label = Annotated[str | None, typer.Option(help="column of the outcome, of two l
 Outcomes = Annotated[
     str | None, typer.Option(help="whose outcome is known: everybody, approved or sample")
 ]
+Pilot = Annotated[
+    float | None,
+    typer.Option(help="act for this share of people only, drawn by a hash of their key"),
+]
 Positive = Annotated[str | None, typer.Option(help="label that the score is the probability of")]
 Favourable = Annotated[
     int | None, typer.Option(help="the decision that is good for a person, 1 or 0")

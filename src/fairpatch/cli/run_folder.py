@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairpatch.cli.say import refuse
+from fairpatch.cli.say import note, refuse
 from fairpatch.files.private import private_file
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.cli.manifest import Manifest
     from fairpatch.engines.deploy import Audited
+    from fairpatch.patch import Patch
 
 MANIFEST, REFIT = "manifest.json", "refit.json"
 FILES = (
@@ -208,6 +209,22 @@ def no_features(source: Path, data: str) -> list[str]:
     some = (options.label, options.seen_by_base, decision.weight, decision.key)
     named = [*(n for n in some if n), *options.sensitive, *options.ignore]
     return [*named, *index_columns(data)]
+
+
+def piloted(patch: "Patch", share: float | None, key: str | None) -> "Patch":
+    """The patch for a share of people, where that is asked for."""
+    if share is None:
+        return patch
+    key = key or patch.decision.key
+    if key is None:
+        refuse(
+            "--pilot draws people by their key, a column of whole numbers: --key id, or decision: "
+            "{key: id} in the configuration of the fit"
+        )
+    if not 0 < share <= 1:
+        refuse(f"--pilot must be a share above 0 and at most 1; got {share:g}")
+    note(f"a pilot: the card acts for {share:.3g} of people; its certificate is for everybody")
+    return patch.with_pilot(share, str(key))
 
 
 def patch_path(source: Path) -> Path:

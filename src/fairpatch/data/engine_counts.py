@@ -110,7 +110,7 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
         name = names.setdefault(kind, f"{POINTS}_{len(names)}")
         own = typed(patch, schema)
         shared[name] = needed_points_expr(own, score)
-        bands = "" if own.card is None else f"{own.card.confidence} {own.card.locked}"
+        bands = "" if own.card is None else f"{own.card.confidence} {own.card.locked} {own.pilot}"
         confidence = confidences.setdefault(bands, f"{CONFIDENCE}_{len(confidences)}")
         shared[confidence] = confidence_expr(own, score)
         decisions.append(favour_expr(patch, score, nw.col(name), nw.col(confidence)))

@@ -57,6 +57,11 @@ def _check_decides(patch: Patch) -> None:
             "this patch refers people to a person and decides nothing: use apply or sql, which "
             "write the list"
         )
+    if patch.pilot is not None:
+        raise ValueError(
+            "a pilot is drawn by a key, which a graph does not read: use apply, or deploy to a "
+            "warehouse, or export the card for everybody"
+        )
 
 
 def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:

@@ -24,6 +24,7 @@ def _weights(patch: Patch) -> dict[str, float]:
             "points to deny": float(patch.card.deny_at),
             **{f"confidence, score {where(band)}": band.weight for band in patch.card.bands},
             **{f"locked, {lock}": 1.0 for lock in patch.card.locked},
+            "share of people it acts for": patch.pilot.share if patch.pilot else 1.0,
             "refers": float(patch.action == "refer"),
             "strength": patch.strength,
             **{line.name: line.points for line in patch.lines},

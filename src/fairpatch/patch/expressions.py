@@ -12,6 +12,7 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch.base import given_score, known_expr, threshold_expr
+from fairpatch.keys import place
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
@@ -108,11 +109,12 @@ def confidence_expr(patch: Patch, score: str) -> nw.Expr:
     own = None if patch.decision.cuts is None else threshold_expr(patch.decision)
     points = _by_range(p, bands, whole=True, beyond=own)
     lock = None if patch.card is None else patch.card.lock
-    return (
-        points
-        if lock is None
-        else _first([(_sum(lock, whole=True) > 0, NEVER)], points, whole=True)
-    )
+    if lock is not None:
+        points = _first([(_sum(lock, whole=True) > 0, NEVER)], points, whole=True)
+    if patch.pilot is None:
+        return points
+    inside = place(patch.pilot.key, patch.pilot.seed) < patch.pilot.below
+    return nw.when(inside).then(points).otherwise(nw.lit(NEVER))
 
 
 def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:

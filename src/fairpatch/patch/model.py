@@ -35,7 +35,9 @@ from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
 from fairpatch.base import AT_THRESHOLD, CLIP, thresholds_of
 from fairpatch.decision import Decision
+from fairpatch.keys import PRIME, places
 from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.decide import decide
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.lines import Line, lines_of
@@ -49,6 +51,7 @@ from fairpatch.patch.parts import (
     Concept,
     Number,
     Part,
+    Pilot,
     Provenance,
     merge,
     repeated,
@@ -97,6 +100,8 @@ class Patch(Part):
     """Whether it changes decisions itself, or refers people to a person who does."""
     reason_codes: dict[str, str] = Field(default_factory=dict)
     """By the name of a line: what stands for it where reasons are given."""
+    pilot: Pilot | None = None
+    """Whom the card acts for, where it is not everybody."""
     provenance: Provenance = Provenance()
     fingerprint: Fingerprint | None = None
     """What f's scores and the columns looked like: tells whether they still do."""
@@ -119,6 +124,17 @@ class Patch(Part):
         cuts = self.decision.cuts
         if cuts is not None and cuts.by not in {column.name for column in self.columns}:
             column = Column(name=cuts.by, kind="category")
+            object.__setattr__(self, "columns", (*self.columns, column))
+        return self
+
+    @model_validator(mode="after")
+    def _a_pilot_has_its_key(self) -> Self:
+        if self.pilot is None:
+            return self
+        if self.card is None:
+            raise ValueError("only a scorecard can act for some people alone")
+        if self.pilot.key not in {column.name for column in self.columns}:
+            column = Column(name=self.pilot.key, kind="number")
             object.__setattr__(self, "columns", (*self.columns, column))
         return self
 
@@ -210,6 +226,15 @@ class Patch(Part):
         check.number("strength", strength, 0)
         return type(self).model_validate({**dict(self), "strength": strength})
 
+    def with_pilot(self, share: float, key: str, seed: int = 0) -> Self:
+        """The same card for a share of people, drawn by a hash of their key.
+
+        The certificate is of the card for everybody; a pilot bounds the risk until outcomes of the
+        newly approved are known.
+        """
+        pilot = Pilot(share=share, key=key, seed=seed)
+        return type(self).model_validate({**dict(self), "pilot": pilot})
+
     def with_names(self, names: dict[str, str]) -> Self:
         """The same patch with concepts renamed: {"concept 1": "short credit history"}."""
         unknown = sorted(set(names) - {c.name for c in self.concepts})
@@ -294,11 +319,20 @@ class Patch(Part):
         """
         worth = [band.weight for band in self.card.bands] if self.card is not None else []
         points = np.array([*worth, 0.0])[self.band(f_logit, X)]
-        if self.card is None or not self.card.locked:
+        if self.card is None or not (self.card.locked or self.pilot):
             return points
         if X is None:
             raise ValueError("the card has locked rows: give their columns, X, with the scores")
-        return np.where(self.locks(X), float(NEVER), points)
+        return np.where(self.locks(X) | self._outside_pilot(X), float(NEVER), points)
+
+    def _outside_pilot(self, X: Any) -> Bools:
+        """Who stays as the base model decides, as the card acts for some people only."""
+        if self.pilot is None:
+            return np.zeros(1, bool)
+        keys = Columns.of(X).values(Column(name=self.pilot.key, kind="number"))
+        known = np.isfinite(keys)
+        at = places(np.where(known, keys, 0), self.pilot.seed) * PRIME
+        return np.asarray(~known | (np.rint(at) >= self.pilot.below))
 
     def locks(self, X: Any) -> Bools:
         """Whose decision is a matter of policy, and stays as f has it."""

@@ -6,10 +6,11 @@ answers one request after the other spends its time on f, not here. A test holds
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf, isfinite, nan
 from typing import Any
 
 from fairpatch._checks import a_patch
+from fairpatch.keys import place_of
 from fairpatch.patch.decide import changes
 from fairpatch.patch.kinds import category_of, holds, number_of
 from fairpatch.patch.model import HALF, Patch
@@ -74,6 +75,7 @@ class OnePerson:
         try:
             points = self._points(row)
             locked = self._lock is not None and self._lock(row) > 0
+            locked = locked or self._outside_pilot(row)
         except KeyError as error:
             raise KeyError(
                 f"the row has no column {error.args[0]!r}, which the patch reads"
@@ -99,6 +101,13 @@ class OnePerson:
         if len(named) < len(self._positions):
             raise TypeError("this patch reads columns by name: give a dictionary, not an array")
         return named
+
+    def _outside_pilot(self, row: Row) -> bool:
+        pilot = self.patch.pilot
+        if pilot is None:
+            return False
+        key = number_of(pilot.key, row[pilot.key])
+        return not isfinite(key) or place_of(int(key), pilot.seed) >= pilot.below
 
     def _threshold(self, row: Row) -> float | None:
         """The one threshold, or the row's own; None where it has none."""

@@ -18,6 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from fairpatch.keys import PRIME
+
 HEAVIEST, LIGHTEST = 1e15, 1e-30
 """Sizes of a weight: beyond them its sums and products are no numbers in some engine."""
 MOST_POINTS = 1_000_000
@@ -160,6 +162,31 @@ class ScoreBand(Part):
     at_least: Number | None = None
     below: Number | None = None
     points: Annotated[int, Field(strict=True, ge=0, le=MOST_POINTS)] | None = 0
+
+
+class Pilot(Part):
+    """A card that acts for some people only, so that its outcomes are learned at a bounded risk.
+
+    They are drawn by a hash of their key, the same people in every engine; all others stay as the
+    base model decides.
+
+    >>> str(Pilot(share=0.2, key="id"))
+    "20% of people, drawn by 'id'"
+    """
+
+    share: Annotated[Number, Field(gt=0, le=1)]
+    key: str
+    """Column of whole numbers that tells people apart; who has none is left out."""
+    seed: int = 0
+    """Another seed, other people."""
+
+    @property
+    def below(self) -> int:
+        """Whoever's place is below this is in it (see ``fairpatch.keys``)."""
+        return round(self.share * PRIME)
+
+    def __str__(self) -> str:
+        return f"{100 * self.share:.3g}% of people, drawn by {self.key!r}"
 
 
 class Lock(Part):

@@ -56,6 +56,13 @@ def typed_cuts(cuts: Cuts, kind: Any) -> Cuts:
 
 def check_types(patch: Patch, schema: Mapping[str, Any]) -> None:
     """Refuse a column whose type means nothing to the patch, before an engine tries it."""
+    if patch.pilot is not None and patch.pilot.key in schema:
+        kind = schema[patch.pilot.key]
+        if not kind.is_numeric():
+            raise TypeError(
+                f"a pilot is drawn by whole numbers, and column {patch.pilot.key!r} is {kind}: "
+                "name a key of whole numbers"
+            )
     for concept in patch.concepts:
         for name in [*(n.column for n in concept.numbers), *(r.column for r in concept.ranges)]:
             if name in schema:

@@ -10,7 +10,7 @@ from fairpatch._table import Table
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote
 from fairpatch.patch.lines import Line, is_any_of, where, words_by_weight
-from fairpatch.patch.parts import CardScale, Column, Concept, Range, ScoreBand
+from fairpatch.patch.parts import CardScale, Column, Concept, Pilot, Range, ScoreBand
 from fairpatch.patch.reach import within_reach
 
 WIDTH = 36
@@ -33,6 +33,7 @@ class Readable(Protocol):
     action: Literal["decide", "refer"]
     decision: Decision
     reason_codes: dict[str, str]
+    pilot: Pilot | None
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -202,6 +203,8 @@ def sentences(patch: Readable) -> list[str]:
         texts[1] = f"{_a(yes)} person is {no} at {_points(patch.card.deny_at)} or fewer."
     if patch.card.locked:
         texts.append(f"Locked, never changed: {'; '.join(map(str, patch.card.locked))}.")
+    if patch.pilot is not None:
+        texts.append(f"A pilot: it acts for {patch.pilot}; the others stay as they are.")
     return texts
 
 
