@@ -195,3 +195,15 @@ def test_a_fit_in_points_is_the_fit_of_its_probabilities():
     ]
     assert (changed[0] & changed[1]).sum() > 0.8 * (changed[0] | changed[1]).sum()
     assert "score 6" in str(fits[1].patch_)  # bands in points
+
+
+def test_spark_compares_and_draws_as_memory_does(spark):
+    people = edges().assign(id=lambda rows: np.arange(len(rows)) * 7_919)
+    table = spark.createDataFrame(people.where(people.notna(), None).astype({"score": float}))
+    patch = card(BY_PRODUCT)
+    found = [row["fairpatch_decision"] for row in apply(patch, table, "score").collect()]
+    assert found == [by_hand(row) for row in people.to_dict("records")]
+    pilot = patch.with_pilot(0.5, "id")
+    expected = apply(pilot, people, "score")["fairpatch_decision"]
+    found = [row["fairpatch_decision"] for row in apply(pilot, table, "score").collect()]
+    assert found == [None if pd.isna(v) else bool(v) for v in expected]

@@ -7,6 +7,8 @@ import runpy
 import shutil
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -22,6 +24,8 @@ from attack.warehouses import (
 )
 from fairpatch.identity.fingerprint import fingerprint_of
 from fairpatch.patch import load
+from fairpatch.patch.apply import apply
+from test_score import BY_PRODUCT, card, edges
 
 PATCHES = 2
 """Of 50,000 rows each, or of 3,000."""
@@ -61,6 +65,37 @@ def whole(warehouse):
 def test_every_file_on_duckdb_and_sqlite():
     whole(DuckDB())
     whole(SQLite())
+
+
+def alike(warehouse):
+    """Points at every edge of every row's own threshold, and a pilot of half the people."""
+    people = edges().rename(columns={"score": "p"})
+    people["rid"] = np.arange(len(people))
+    people["id"] = people["rid"] * 7_919
+    kinds = {"p": pa.float64(), "product": pa.string(), "debt": pa.float64(),
+             "rid": pa.int64(), "id": pa.int64()}  # fmt: skip
+    rows = people.to_dict("list")
+    rows["product"] = [v if isinstance(v, str) else None for v in rows["product"]]
+    table = pa.table({name: pa.array(rows[name], kind) for name, kind in kinds.items()})
+    patch = card(BY_PRODUCT)
+    for own in (patch, patch.with_pilot(0.5, "id")):
+        expected = apply(own, people, "p")["fairpatch_decision"]
+        found = [None if v is None else bool(v) for v in warehouse.view(own, table)]
+        assert found == [None if pd.isna(v) else bool(v) for v in expected]
+
+
+def test_points_thresholds_by_value_and_pilots_on_duckdb_and_sqlite():
+    alike(DuckDB())
+    alike(SQLite())
+
+
+@pytest.mark.attack
+def test_points_thresholds_by_value_and_pilots_on_postgres():
+    server = PostgresWarehouse()
+    try:
+        alike(server)
+    finally:
+        server.stop()
 
 
 @pytest.mark.parametrize("dialect", NO_SERVER)
