@@ -162,7 +162,7 @@ def test_a_column_may_hold_the_thresholds():
 
 
 def test_what_is_no_threshold_is_refused_with_what_would_be():
-    with pytest.raises(ValueError, match="For a score in points say score_unit='points'"):
+    with pytest.raises(ValueError, match="of a score in points, say score_unit='points'"):
         Decision(threshold=640)
     with pytest.raises(ValueError, match="given as {'product'"):
         Decision(threshold={"product": 640})
@@ -199,7 +199,10 @@ def test_a_fit_in_points_is_the_fit_of_its_probabilities():
 
 def test_spark_compares_and_draws_as_memory_does(spark):
     people = edges().assign(id=lambda rows: np.arange(len(rows)) * 7_919)
-    table = spark.createDataFrame(people.where(people.notna(), None).astype({"score": float}))
+    rows = people.astype(object).where(people.notna(), None)
+    rows["score"] = people["score"].tolist()  # NaN stays NaN
+    schema = "score double, product string, debt double, id long"
+    table = spark.createDataFrame([tuple(row) for row in rows.to_numpy().tolist()], schema)
     patch = card(BY_PRODUCT)
     found = [row["fairpatch_decision"] for row in apply(patch, table, "score").collect()]
     assert found == [by_hand(row) for row in people.to_dict("records")]

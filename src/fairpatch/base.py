@@ -95,6 +95,11 @@ class BaseModel:
                 "leave it out, or name the column"
             )
 
+    @property
+    def threshold(self) -> float:
+        """The policy threshold, where there is one for everybody."""
+        return self.decision.cut
+
     def thresholds(self, X: Any) -> Any:
         """The policy threshold t: f decides 1 where its score is above t. One, or one a row."""
         return thresholds_of(self.decision, X)

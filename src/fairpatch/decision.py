@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 from scipy.special import logit
 
 from fairpatch._hints import did_you_mean
@@ -73,8 +73,8 @@ class Decision(BaseModel):
     positive: Label | None = None
     negative: Label | None = None
     favourable: Literal[0, 1] = 1
-    threshold: float | Cuts | str = 0.5
     score_unit: Unit = "probability"
+    threshold: float | Cuts | str = 0.5
     points: PointScale | None = None
     weight: str | None = None
     key: str | None = None
@@ -101,10 +101,6 @@ class Decision(BaseModel):
             name = ".".join(map(str, first["loc"]))
             text = text if text.startswith(name) else f"{name}: {text}; got {first['input']!r}"
             raise ValueError(text) from None
-        for value in self.thresholds:
-            check_threshold(value, self.score_unit)
-        if self.points is not None and self.score_unit != "points":
-            raise ValueError("points says how points go with odds: say score_unit='points' too")
         if self.positive is not None and self.positive == self.negative:
             raise ValueError(f"positive and negative are both {self.positive!r}: one label each")
 
@@ -125,6 +121,22 @@ class Decision(BaseModel):
             raise ValueError(
                 f"threshold must be a number, or one by a column's values; got {value!r}"
             )
+        return value
+
+    @field_validator("threshold")
+    @classmethod
+    def _of_its_unit(cls, value: Any, info: ValidationInfo) -> Any:
+        each = [cut.threshold for cut in value.at] if isinstance(value, Cuts) else [value]
+        for one in each:
+            if not isinstance(one, str):
+                check_threshold(one, info.data.get("score_unit", "probability"))
+        return value
+
+    @field_validator("points")
+    @classmethod
+    def _of_points(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and info.data.get("score_unit") != "points":
+            raise ValueError("points says how points go with odds: say score_unit='points' too")
         return value
 
     @field_validator("bands", mode="before")

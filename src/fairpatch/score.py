@@ -159,7 +159,7 @@ def check_threshold(value: Any, unit: Unit) -> None:
         wanted = "a probability above 0 and below 1"
     if not inside:
         points = "" if unit == "points" or not value > 1 else (
-            ". For a score in points say score_unit='points'"
+            " (of a score in points, say score_unit='points')"
         )  # fmt: skip
         raise ValueError(f"threshold must be {wanted}; got {value!r}{points}")
 

@@ -147,9 +147,15 @@ def test_only_close_calls_change_where_that_is_asked():
     assert changed.any()
     assert fresh.loc[changed, "score"].between(0.2, 0.8).all()
     assert "never changed" in str(g.patch_)
-    for wrong in ((0.8, 0.2), (0.1,), "ab", (0.1, 2.0), (True, 0.9)):
+    for wrong in ((0.8, 0.2), (0.1,), "ab", (True, 0.9)):
         with pytest.raises(ValueError, match="only_between must be two scores"):
             Target(p_rule=0.8, only_between=wrong)
+    with pytest.raises(
+        ValueError, match=r"only_between must be two probabilities, as \(0.1, 0.9\)"
+    ):
+        FairPatch("score", Target(p_rule=0.8, only_between=(0.1, 2.0))).fit(
+            fresh, np.arange(len(fresh)) % 2, sensitive_features=np.arange(len(fresh)) % 2
+        )
 
 
 def test_how_well_the_points_tell_a_group_is_limited():

@@ -40,7 +40,7 @@ def test_nothing_is_learned_while_the_direction_is_unsaid(folder):
     done = fairpatch("init", "people.parquet", "--out", "new.yaml", cwd=folder)
     assert 'favourable: "?"' in (folder / "new.yaml").read_text()
     done = fairpatch("fit", "-c", "new.yaml", "--out", "no", cwd=folder, code=2)
-    assert "favourable: nobody but you can say" in done.stderr
+    assert "favourable: only you can answer" in done.stderr
 
 
 def test_a_threshold_that_hardly_anybody_is_above_is_asked_for(folder):
@@ -51,7 +51,7 @@ def test_a_threshold_that_hardly_anybody_is_above_is_asked_for(folder):
     assert "favourable, threshold" in done.stderr
     assert "0.0% of the scores are above 0.5" in done.stderr
     refused = fairpatch("audit", "-c", "rare.yaml", "--favourable", "0", cwd=folder, code=2)
-    assert "threshold: nobody but you can say" in refused.stderr
+    assert "threshold: only you can answer" in refused.stderr
     fairpatch("audit", "-c", "rare.yaml", "--favourable", "0", "--threshold", "0.03", cwd=folder)
 
 
@@ -128,9 +128,10 @@ def test_a_flag_that_contradicts_the_file_says_so(folder):
                      cwd=folder)  # fmt: skip
     assert "--favourable 0 goes before the 1 of said.yaml" in done.stderr
     done = fairpatch("audit", "-c", "said.yaml", "--threshold", "40", cwd=folder, code=2)
-    assert done.stderr.endswith(
-        "error: --threshold 40.0: threshold must be a probability above 0 and below 1; got 40.0\n"
-    )
+    assert (
+        "error: --threshold 40: threshold must be a probability above 0 and below 1; got 40.0 (of a "
+        "score in points, say score_unit='points')"
+    ) in done.stderr
 
 
 def test_findings_are_told_and_may_fail_a_pipeline(folder):

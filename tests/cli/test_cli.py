@@ -211,7 +211,7 @@ def test_review_on_other_rows(run):
         (["apply", "fairpatch.yaml", "people.csv", "out.xlsx"], 2, "ends in .parquet or .csv"),
         (["show", "people.csv"], 1, "is not a patch"),
         (["show", "nowhere"], 2, "there is no 'nowhere'"),
-        (["audit", "-c", "guess.yaml"], 2, "label: nobody but you can say"),
+        (["audit", "-c", "guess.yaml"], 2, "label: only you can answer"),
         (["audit", "-c", "percent.yaml"], 2, "runs from 0.0 to 100.0"),
         (["audit", "-c", "broken.yaml"], 2, "is not valid YAML"),
         (["fly"], 2, "No such command"),

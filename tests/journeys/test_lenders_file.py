@@ -65,7 +65,7 @@ def test_init_sees_points_thresholds_by_product_and_whose_outcomes_there_are(fol
     assert 'threshold: {"Produkt": {"Karte": 655, "Raten": 635}}' in text
     assert 'outcomes: "?"' in text
     said = command("fit", "-c", "fairpatch.yaml", "--out", "run", cwd=folder, code=2)
-    assert "outcomes: nobody but you can say" in said.stderr
+    assert "outcomes: only you can answer" in said.stderr
 
 
 def test_from_the_file_to_a_monitored_month(folder):

@@ -74,11 +74,19 @@ def _check_between(value: Any) -> None:
 
 def check_scores(only_between: tuple[float, float] | None, decision: Decision) -> None:
     """Refuse scores that this decision's are not: probabilities are from 0 to 1."""
-    free = only_between is None or decision.in_points or decision.cuts is not None
-    if not free and not 0 <= only_between[0] < only_between[1] <= 1:  # type: ignore[index]
+    if only_between is None:
+        return
+    low, high = only_between
+    relative = decision.cuts is not None  # then both are distances from each threshold
+    if not (relative or decision.in_points) and not 0 <= low < high <= 1:
         raise ValueError(
             f"only_between must be two probabilities, as (0.1, 0.9); got {only_between!r}"
         )
+    if (relative or decision.in_points) and not low < decision.cut < high:
+        around = "distances from the threshold, as (-40, 40)" if relative else (
+            f"two scores on either side of the threshold, {decision.above}"
+        )  # fmt: skip
+        raise ValueError(f"only_between must be {around}; got {only_between!r}")
 
 
 def order_of(prefer: Any) -> tuple[Preference, ...] | None:

@@ -212,7 +212,7 @@ def read(
     unsaid = [k for k, v in (*entries.items(), *inner.items()) if v in ("?", ["?"])]
     unknown = [k for k in unsaid if options.get(k) is None]
     if unknown:
-        refuse(f"{path}: {', '.join(unknown)}: nobody but you can say, replace the '?'")
+        refuse(f"{path}: {', '.join(unknown)}: only you can answer this; replace the '?'")
     for name in ("target", *INSIDE):
         if not isinstance(entries.get(name) or {}, dict):
             refuse(f"{path}: {name} must hold options as 'name: value'; got {entries[name]!r}")

@@ -48,7 +48,7 @@ def run(
     write_whole(out, _text(data, names, guessed, model, favourable).rstrip("\n"))
     open_ones = _open(guessed, model, favourable)
     if open_ones:
-        note(f"yours to say, replace the '?' of: {', '.join(open_ones)}")
+        note(f"only you can answer these; replace the '?' of: {', '.join(open_ones)}")
         if guessed.harm and favourable is None:
             note(
                 f"{guessed.harm!r} sounds like a harm: if a high score is bad for a person, "

@@ -2,10 +2,12 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairpatch.direction import harm_in
-from fairpatch.score import Unit
+
+if TYPE_CHECKING:
+    from fairpatch.score import Unit
 
 SENSITIVE = (
     "sex", "gender", "race", "ethnic", "religion", "disab", "marital", "nationality",
@@ -52,7 +54,7 @@ class Profile:
     harm: str | None = None
     """A word of the label's that sounds like something bad for a person."""
     score: str | None = None
-    unit: Unit = "probability"
+    unit: "Unit" = "probability"
     above: float | None = None
     """The share of the scores that are above one half."""
     points: tuple[float, float] | None = None
@@ -179,7 +181,7 @@ def _named(lower: str, words: tuple[str, ...]) -> bool:
                or lower.endswith(("_" + s, " " + s)) for s in words)  # fmt: skip
 
 
-def _unit_of(lower: str, known: Any, kind: str) -> Unit | None:
+def _unit_of(lower: str, known: Any, kind: str) -> "Unit | None":
     """What the scores are in, if the name is a score's and the values may be; else None."""
     if kind not in "fiu" or not len(known) or known.min() < 0:
         return None

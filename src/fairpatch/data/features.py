@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fairpatch._checks import same_people
 from fairpatch.decision import Decision
-from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.labels import read_labels
 from fairpatch.patch.columns import Columns
 from fairpatch.roles import Given, take_apart
@@ -59,17 +58,9 @@ def read_given(
     same_people(X=given.X, y=given.y)
     features = read_features(estimator, given.X, reset=True)
     if given.y is None and gaps:
-        people = Columns.of(features).rows
-        return replace(given, X=features, y=np.full(people, UNKNOWN)), _unseen(decision, classes)
+        given = replace(given, y=np.full(Columns.of(features).rows, np.nan))
     label_classes, labels = read_labels(given.y, decision, classes, gaps=gaps)
     return replace(given, X=features, y=labels), label_classes
-
-
-def _unseen(decision: Decision, classes: Any) -> NDArray[Any]:
-    """The classes where there are no labels: as f knows them, or as the decision says."""
-    if classes is not None and decision.positive is None:
-        return np.asarray(classes)
-    return np.array(decision.classes_unseen)
 
 
 def some_columns(X: Any, names: Any) -> Any:

@@ -38,6 +38,11 @@ def read_labels(
     if not len(y):
         raise ValueError("the table has no rows (0 samples): give one with people in it")
     known = _known(y) if gaps else np.ones(len(y), bool)
+    if gaps and not known.any():
+        named = decision.classes_unseen
+        if expected is not None:
+            named = decision.classes_of(list(expected))
+        return np.array(named), np.full(len(y), UNKNOWN)
     if known.any() and not known.all():
         some = y[known]
         if y.dtype.kind == "f" and np.isin(some, (0, 1)).all():  # whole numbers, but for the gaps
