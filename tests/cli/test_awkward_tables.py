@@ -129,8 +129,8 @@ def test_a_flag_that_contradicts_the_file_says_so(folder):
     assert "--favourable 0 goes before the 1 of said.yaml" in done.stderr
     done = fairpatch("audit", "-c", "said.yaml", "--threshold", "40", cwd=folder, code=2)
     assert (
-        "error: --threshold 40: threshold must be a probability above 0 and below 1; got 40.0 (of a "
-        "score in points, say score_unit='points')"
+        "error: --threshold 40: threshold must be a probability above 0 and below 1; got 40.0 "
+        "(of a score in points, say score_unit='points')"
     ) in done.stderr
 
 
