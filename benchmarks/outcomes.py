@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks.datasets import load
 from benchmarks.problems import fitted_model
 from fairpatch._table import Table
+from fairpatch.choose.certificate import certify
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.data.outcomes import expected_of
@@ -24,6 +25,7 @@ from fairpatch.datasets import Population, load_loans
 from fairpatch.decision import Decision
 from fairpatch.front import FairPatch
 from fairpatch.life.newly_approved import evidence_of_worse
+from fairpatch.measure.counts import Counts
 from fairpatch.roles import Outcomes, Roles
 
 SHARES = (1.0, 0.3, 0.05, 0.0)
@@ -128,30 +130,36 @@ def one(source: str, seed: int) -> list[dict[str, Any]]:
 
 
 @cache
-def _at_the_edge() -> tuple[FairPatch, float]:
-    """A patch, and its P-Rule in the population."""
+def _at_the_edge() -> tuple[FairPatch, Any, float]:
+    """A patch, a million people, and its P-Rule among them."""
     population = _population()
     people = population.sample(6_000, seed=1).to_pandas()
     X = people.drop(columns=["id", "group", "y"])
     g = FairPatch("score", Target(p_rule=ASKED), splits=(0.6, 0.4, 0.0))
     g.fit(X, people["y"], sensitive_features=people["group"])
     everybody = population.sample(TRUTH_ROWS, seed=2).to_pandas()
-    after = g.patched_.decide(everybody.drop(columns=["id", "group", "y"]))
-    rate = [after[(everybody["group"] == v).to_numpy()].mean() for v in ("b", "a")]
-    return g, float(rate[0] / rate[1])
+    X = everybody.drop(columns=["id", "group", "y"])
+    found = {
+        "before": X["score"].to_numpy() > 0.5, "after": g.patched_.decide(X),
+        "group": everybody["group"].to_numpy(str), "y": everybody["y"].to_numpy(),
+    }  # fmt: skip
+    rate = [found["after"][found["group"] == v].mean() for v in ("b", "a")]
+    return g, found, float(rate[0] / rate[1])
 
 
 def edge(share: float, rows: int, draws: int) -> dict[str, Any]:
-    """How often the limit is certified that is the truth."""
-    g, limit = _at_the_edge()
+    """How often the limit is certified that is the truth, of people drawn from a million."""
+    _, everybody, limit = _at_the_edge()
     target, certified, measured = Target(p_rule=limit), 0, []
     for draw in range(draws):
-        people = _population().sample(rows, seed=10_000 + draw).to_pandas()
-        X = people.drop(columns=["id", "group", "y"])
-        labels = hidden(people["y"].to_numpy(), X["score"].to_numpy() > 0.5, share, draw)
-        judged = g.patched_.certify(
-            X, labels, sensitive_features=people["group"], target=target, if_unlike="ignore"
-        )
+        some = np.random.default_rng([rows, draw]).integers(0, TRUTH_ROWS, rows)
+        own = {name: values[some] for name, values in everybody.items()}
+        counts = Counts.from_arrays(
+            decision=own["before"], new_decision=own["after"],
+            y=hidden(own["y"], own["before"], share, draw),
+            sensitive_features={"group": own["group"]}, outcomes=ROLE.get(share, "sample"),
+        )  # fmt: skip
+        judged = certify(counts, target)
         certified += judged.verdict == "certified"
         measured.append(float(judged.results[0].estimate.value or np.nan))
     return {

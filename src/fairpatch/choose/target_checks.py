@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from fairpatch import _checks as check
+from fairpatch.choose.close_calls import ANY
 from fairpatch.choose.costs import Costs
 from fairpatch.decision import Decision
 from fairpatch.measure.comparisons import Comparisons
@@ -74,7 +75,7 @@ def _check_between(value: Any) -> None:
 
 def check_scores(only_between: tuple[float, float] | None, decision: Decision) -> None:
     """Refuse scores that this decision's are not: probabilities are from 0 to 1."""
-    if only_between is None:
+    if only_between is None or only_between == ANY:
         return
     low, high = only_between
     relative = decision.cuts is not None  # then both are distances from each threshold

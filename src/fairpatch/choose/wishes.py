@@ -64,6 +64,8 @@ def _others(
     elif target.only_between is None:
         close = close_calls(task.decision)
         words = f"close calls only, scores from {close[0]:g} to {close[1]:g}"
+        if task.decision.cuts is not None:
+            words = f"close calls only, scores within {close[1]:g} of the threshold"
         yield words, learner, target.replace(only_between=close)
     if target.max_proxy is not None:
         yield "no limit on proxies", learner, target.replace(max_proxy=None)

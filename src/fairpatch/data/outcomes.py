@@ -107,7 +107,7 @@ def stands_for(rows: Rows) -> Floats:
     """For how many of the denied each of those with an outcome stands, by bands of the score.
 
     1 for everybody else. In a band where fewer than ten have an outcome, nobody stands for more
-    than themselves: what is said of the rest is carried on.
+    than themselves: what is said of the rest is extrapolated.
     """
     counts, denied = np.ones(len(rows)), rows.f <= 0
     known = denied & (rows.y != UNKNOWN)

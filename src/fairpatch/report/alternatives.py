@@ -351,10 +351,10 @@ def _other_patches(
     """Of the same search: the fewest changes, and the most accurate."""
     if fitted is None or fitted.frontier is None or fitted.target is None:
         return
-    for name, first in (
-        ("the fewest changes of this search", "changes"),
-        ("the most accurate of this search", "accuracy"),
-    ):
+    others = [("the fewest changes of this search", "changes")]
+    if fitted.frontier.observed:  # an expected accuracy rewards whatever approves everybody
+        others.append(("the most accurate of this search", "accuracy"))
+    for name, first in others:
         try:
             asked = target.replace(prefer=(first,), price_per_change=1.0)
             choice = choose(fitted.frontier, asked)[-1]

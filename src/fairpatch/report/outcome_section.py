@@ -135,7 +135,7 @@ def _sentences(
     if known == "sample":
         yield (
             f"Of the {words.denied}, {overlap(rows):.0%} have scores at which at least "
-            f"{MIN_PEOPLE} outcomes are known; of the others, expectations are carried on."
+            f"{MIN_PEOPLE} outcomes are known; of the others, expectations are extrapolated."
         )
 
 
@@ -150,7 +150,10 @@ def expected_text(expected: Figure, words: Words) -> str:
 
 def _basis(outlook: Outlook) -> str:
     """What that is expected by."""
-    nobody = "; none of them has been observed"
+    nobody = (
+        "; none of them has been observed. The range takes odds up to "
+        f"{outlook.doubt:g} times better or worse and is no confidence interval"
+    )
     if not outlook.people:
         return f": as your model's score says{nobody}."
     by = "score" if outlook.by_points is None else "score and the card's points"

@@ -121,7 +121,9 @@ def score_section(patch: Patch, rows: Rows, changed: Bools, beside: Beside) -> S
         displacement=round(displacement(old, new), 3),
         rank_inversions=round(rank_inversions(old, new), 3),
         distance_from_threshold=(
-            round(float(np.median(sure)), 2) if len(sure) >= MIN_PEOPLE else None
+            round(float(np.median(sure)), 2)
+            if len(sure) >= MIN_PEOPLE and not decision.in_points
+            else None
         ),
         axis=axis,
         histograms=_histograms(rows, np.clip(shown, axis.low, axis.high), axis, changed, beside),

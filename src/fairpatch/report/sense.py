@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fairpatch._arrays import Floats
-from fairpatch.base import scores_of
+from fairpatch.base import scores_of, thresholds_of
 from fairpatch.card.fields import Field
 from fairpatch.card.order import answers_of
 from fairpatch.choose.close_calls import close_calls
@@ -30,6 +30,8 @@ SLIGHTLY, SURE = 1.0, 1.645
 """Standard errors from which on a difference is looked at, and is no chance (one side, 95 %)."""
 FAR = 0.25
 """Of the promoted, the share with a score far below the threshold that is worth a finding."""
+SOME = 0.003
+"""Of people, the share exactly at the threshold that is worth a finding."""
 MANY = 0.2
 """Of all decisions, the share that may change before it is another model."""
 TIMES = 3.0
@@ -56,6 +58,7 @@ def sense_flags(
         *_one_intersection(subject.table.counts, words),
         *_turned_round(subject),
         *_far_calls(subject, words),
+        *_at_the_threshold(subject, words),
         *_many(effect),
         *_idle(card, effect),
         *_out_of_reach(subject.patch),
@@ -236,7 +239,9 @@ def _far_calls(subject: Subject, words: Words) -> Iterator[Flag]:
     if promoted.sum() < 3 * MIN_PEOPLE:
         return
     low, high = close_calls(decision)
-    scores = scores_of(f, decision)[promoted]
+    t = thresholds_of(decision, subject.sample.X)
+    scores = scores_of(f, decision, t)
+    scores = (scores if decision.cuts is None else scores - t)[promoted]  # as calls are close
     far = scores < low if decision.favourable else scores > high
     share = float(far.mean())
     if share > FAR:
@@ -250,6 +255,23 @@ def _far_calls(subject: Subject, words: Words) -> Iterator[Flag]:
             todo=f"A patch for scores from {low:g} to {high:g} alone changes close calls only "
             f"(Target(only_between=({low:g}, {high:g}))); Alternatives say what that costs.",
         )
+
+
+def _at_the_threshold(subject: Subject, words: Words) -> Iterator[Flag]:
+    """People whose score is the threshold itself: declined by nothing, and out of reach."""
+    f, decision = subject.sample.f, subject.patch.decision
+    here = float(np.mean(f == 0))
+    if not decision.favourable or here < SOME or (f == 0).sum() < MIN_PEOPLE:
+        return
+    yield Flag(
+        name="at the threshold",
+        level="look",
+        text=f"About {here:.1%} of people score exactly the threshold: they are {words.denied}, "
+        "and no number of points changes that, while people who score less may be "
+        f"{words.approved}",
+        todo="Set the threshold between two scores (640.5 for 640), so that they are the closest "
+        "calls, and learn the patch again.",
+    )
 
 
 def _many(effect: Effect) -> Iterator[Flag]:
