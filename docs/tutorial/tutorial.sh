@@ -4,17 +4,18 @@ set -euo pipefail
 ROWS=${ROWS:-1000000}
 
 # Last year's applications and this month's. Yours come from your own system; these are made up. The
-# bank's model scores how likely a loan is repaid, and the bank approves above 0.8.
+# bank's model scores in points, the bank approves above 640, and it knows who repaid among those.
 python - <<PYTHON
 from fairpatch.datasets import load_loans
-load_loans(20_000, seed=1).to_parquet("last_year.parquet", index=False)
-load_loans($ROWS, seed=2).to_parquet("month.parquet", index=False)
+load_loans(20_000, seed=1, outcomes="approved", score="points").to_parquet("last_year.parquet", index=False)
+load_loans($ROWS, seed=2, outcomes="approved", score="points").to_parquet("month.parquet", index=False)
 PYTHON
 
 # A commented configuration from the data; a person checks the guesses. Which decision is good for a
-# person is never guessed: here it is 1, a score above the threshold.
+# person is never guessed: here it is 1, a score above the threshold. Whose outcomes are known is
+# asked, too, as they are missing on one side of the score.
 fairpatch init last_year.parquet --favourable 1 --out fairpatch.yaml
-sed -i.bak 's/threshold: 0.5/threshold: 0.8/' fairpatch.yaml
+sed -i.bak 's/outcomes: "?"/outcomes: approved/' fairpatch.yaml
 
 # What does the base model do today?
 fairpatch audit --config fairpatch.yaml
