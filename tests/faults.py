@@ -64,10 +64,11 @@ FAULTS = [
           "short = needed + self.confidence(f, X)", "short = needed - self.confidence(f, X)",
           "tests/patch/test_card.py::test_nobody_leapfrogs"),
     Fault("locked rows change", "patch/model.py",
-          "return np.where(self.locks(X), float(NEVER), points)", "return points",
+          "return np.where(self.locks(X) | self._outside_pilot(X), float(NEVER), points)",
+          "return points",
           "tests/card/test_locked.py::test_nobody_who_is_locked_changes"),
     Fault("locked rows change in an engine", "patch/expressions.py",
-          "        if lock is None\n", "        if True\n",
+          "    if lock is not None:\n        points", "    if False:\n        points",
           "tests/card/test_locked.py::test_counts_are_the_same_in_an_engine"),
     Fault("nobody gives up a place", "choose/swaps.py",
           "wanted = np.maximum(up + w[approved].sum() - places * w.sum(), 0.0)",
@@ -716,6 +717,53 @@ FAULTS = [
           'return np.asarray((np.cumsum(people) - (people - 1) / 2)[place])',
           'return np.asarray((np.cumsum(people) - (people - 1))[place])',
           'tests/measure/test_telling.py::test_ranks_are_those_of_scipy'),
+    Fault('their table: rows without a label do not certify', 'data/splits.py',
+          'place[~known] = rows.take(np.flatnonzero(~known)).split_codes(shares, seed)',
+          'place[~known] = np.where(rows.y[~known] == 2, 0, '
+          'rows.take(np.flatnonzero(~known)).split_codes(shares, seed))',
+          'tests/data/test_outcomes.py::test_rows_are_split_without_regard_to_labels'),
+    Fault('their table: labels of the approved are taken for everybody', 'measure/known.py',
+          'return abs(one - other) > max(CHANCE * error, SLIGHT)', 'return False',
+          'tests/data/test_outcomes.py::'
+          'test_labels_missing_by_decision_are_asked_about_and_never_assumed'),
+    Fault('their table: a rate of the approved is shown as one of everybody', 'measure/rates.py',
+          'if not denied or (not approved and counts.outcomes == "sample"):', 'if True:',
+          'tests/data/test_outcomes.py::'
+          'test_an_audit_notices_and_leaves_out_what_nobody_knows'),
+    Fault('their table: a range that is a point', 'patch/outlook.py',
+          'low, high = expit(answers.min(0) - wider), expit(answers.max(0) + wider)',
+          'low, high = expit(answers[-1]), expit(answers[-1])',
+          'tests/data/test_outcomes.py::'
+          'test_the_true_outcome_of_the_newly_approved_lies_in_the_range_that_is_shown'),
+    Fault('their table: a sample stands for nobody', 'data/outcomes.py',
+          'counts[told] = band.sum() / told.sum()', 'counts[told] = 1.0',
+          'tests/data/test_outcomes.py::'
+          'test_each_of_a_sample_stands_for_the_denied_with_such_scores'),
+    Fault('their table: a row without a threshold is decided', 'base.py',
+          'return known if cuts is None else known & ~cuts.expr().is_null()', 'return known',
+          'tests/test_score.py::'
+          'test_every_engine_compares_points_with_each_rows_own_threshold'),
+    Fault('their table: bands are of one threshold', 'patch/expressions.py',
+          'ends = [upto if beyond is None else beyond + upto for upto, _ in kept[:-1]]',
+          'ends = [upto for upto, _ in kept[:-1]]',
+          'tests/test_score.py::'
+          'test_every_engine_compares_points_with_each_rows_own_threshold'),
+    Fault('their table: points are turned', 'score.py',
+          'return log(self.odds) + (points - self.base) * self.unit',
+          'return log(self.odds) - (points - self.base) * self.unit',
+          'tests/test_score.py::'
+          'test_how_points_go_with_odds_is_found_where_nobody_states_it'),
+    Fault('their table: defaults alone are counted', 'life/period.py',
+          'return self.known >= KNOWN_OF_ALL * self.people', 'return True',
+          'tests/life/test_newly_approved.py::'
+          'test_a_month_waits_until_nine_of_ten_have_an_outcome'),
+    Fault('their table: an alarm that may not be looked at', 'life/newly_approved.py',
+          's = np.minimum(s, NEVER_ALL / q)', 's = np.minimum(3 * s, NEVER_ALL / q) + 0.5',
+          'tests/life/test_newly_approved.py::'
+          'test_the_evidence_is_right_on_average_where_the_claim_just_holds'),
+    Fault('their table: a pilot of everybody in an engine', 'patch/expressions.py',
+          'return nw.when(inside).then(points).otherwise(nw.lit(NEVER))', 'return points',
+          'tests/patch/test_pilot.py::test_the_same_people_are_in_a_pilot_everywhere'),
 ]  # fmt: skip
 
 

@@ -397,6 +397,7 @@ def test_people_exactly_at_the_threshold_are_a_finding():
         summary = g.review(loans, "repaid", sensitive_features=["sex"], refits=0).summary
         found[t] = "at the threshold" in [flag.name for flag in summary.flags]
         assert summary.scores.axis.what == "points"
+        assert "doubled every" in summary.scale
         names = [row.name for row in summary.alternatives.rows]
         assert "the most accurate of this search" not in names
     assert found == {640: True, 640.5: False}

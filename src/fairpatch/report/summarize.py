@@ -114,6 +114,7 @@ def summarize(
         features=list(features),
         decision=words,
         threshold=patch.decision.above,
+        scale=None if patch.decision.points is None else str(patch.decision.points),
         above=bool(patch.decision.favourable),
         asked=asked_section(patch, subject.target, subject.exclude),
         effect=effect,

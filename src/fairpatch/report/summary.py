@@ -52,6 +52,8 @@ class Summary(Shown):
     """What the decisions and outcomes are called."""
     threshold: str
     """Decision 1 is a score above this; of several thresholds, whose is which."""
+    scale: str | None
+    """How points go with odds, where the score is in points."""
     above: bool
     """Whether that is the favourable decision; otherwise the other one is."""
     asked: Asked
