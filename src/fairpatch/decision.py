@@ -196,10 +196,6 @@ class Decision(BaseModel):
             return f"the threshold of its {self.cuts.by} ({str(self.cuts).partition('(')[2]}"
         return f"{self.threshold:g} points" if self.in_points else f"{self.threshold:g}"
 
-    def shown(self, score: float) -> str:
-        """A score in its own unit, as a table has it."""
-        return f"{score:g}"
-
     @property
     def scale(self) -> PointScale:
         """How points go with odds, once that is known."""

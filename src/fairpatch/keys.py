@@ -23,8 +23,8 @@ def place(key: str, seed: int) -> nw.Expr:
     return (h * h + 12_345) % PRIME
 
 
-def place_of(key: int, seed: int) -> int:
-    """The same of one key."""
+def place_of(key: Any, seed: int) -> Any:
+    """The same of one key, or of an array of whole numbers."""
     salt = (seed * 7_919 + 40_692) % PRIME
     h = (key % PRIME * 48_271 + salt) % PRIME
     return (h * h + 12_345) % PRIME
@@ -32,6 +32,4 @@ def place_of(key: int, seed: int) -> int:
 
 def places(keys: Any, seed: int) -> Floats:
     """The same of keys in memory, as shares below 1."""
-    salt = (seed * 7_919 + 40_692) % PRIME
-    h = (np.asarray(keys, np.int64) % PRIME * 48_271 + salt) % PRIME
-    return np.asarray((h * h + 12_345) % PRIME / PRIME)
+    return np.asarray(place_of(np.asarray(keys, np.int64), seed) / PRIME)

@@ -89,8 +89,8 @@ class Cuts(BaseModel):
     """A threshold for each value of a column, as a product's or a region's.
 
     >>> cuts = Cuts.of({"product": {"card": 640, "loan": 600}})
-    >>> str(cuts), cuts.lowest, cuts.of_values(["loan", "card", "boat"]).tolist()
-    ('by product (card 640, loan 600)', 600.0, [600.0, 640.0, nan])
+    >>> str(cuts), cuts.of_values(["loan", "card", "boat"]).tolist()
+    ('by product (card 640, loan 600)', [600.0, 640.0, nan])
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -118,11 +118,6 @@ class Cuts(BaseModel):
     def by_value(self) -> dict[Any, float]:
         """The thresholds by their values."""
         return {cut.value: cut.threshold for cut in self.at}
-
-    @property
-    def lowest(self) -> float:
-        """The lowest of them."""
-        return min(self.by_value.values())
 
     def of_values(self, values: Iterable[Any]) -> Any:
         """The threshold of each row; NaN where its value has none."""

@@ -33,15 +33,12 @@ from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.evidence import FROM_THE_START, NEVER_ALL, SINCE_LATER, STAKES
 from fairpatch.measure.labels import label_expr
 from fairpatch.measure.values import plain
-from fairpatch.patch.expressions import above_expr, decision_expr, points_expr
+from fairpatch.patch.expressions import EDGE, above_expr, decision_expr, points_expr
 from fairpatch.patch.outlook import HUNDRED, Outlook
 from fairpatch.patch.typed import typed
 from fairpatch.patched import PatchedModel
 from fairpatch.sensitive import sensitive_table
 from fairpatch.verdict import Verdict
-
-CERTAIN = 1e-6
-"""Scores are kept this far from 0 and 1."""
 
 
 def matured_of(
@@ -146,8 +143,8 @@ def _chance(outlook: Outlook, decision: Decision, score: str, points: nw.Expr | 
     if decision.in_points:
         z = decision.scale.log_odds(s)
     else:
-        near = nw.when(s < CERTAIN).then(nw.lit(CERTAIN)).when(s > 1 - CERTAIN).then(
-            nw.lit(1 - CERTAIN)).otherwise(s)  # fmt: skip
+        near = nw.when(s < EDGE).then(nw.lit(EDGE)).when(s > 1 - EDGE).then(
+            nw.lit(1 - EDGE)).otherwise(s)  # fmt: skip
         z = (near / (1.0 - near)).log()
     z = z if decision.favourable else z * -1.0
     a, b = outlook.by_score
@@ -284,7 +281,7 @@ def evidence_of_worse(known: Floats, bad: Floats, expected: Floats) -> Floats:
     many = len(known)
     if not many:
         return np.empty(0)
-    q = np.clip(expected / np.maximum(known, 1), CERTAIN, 1 - CERTAIN)
+    q = np.clip(expected / np.maximum(known, 1), EDGE, 1 - EDGE)
     error = np.sqrt(q * (1 - q) / np.maximum(known, 1))
     s = STAKES[:, None] * error / (q * (1 - q))
     s = np.minimum(s, NEVER_ALL / q)

@@ -35,7 +35,7 @@ from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
 from fairpatch.base import AT_THRESHOLD, CLIP, thresholds_of
 from fairpatch.decision import Decision
-from fairpatch.keys import PRIME, places
+from fairpatch.keys import place_of
 from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.decide import decide
@@ -331,8 +331,8 @@ class Patch(Part):
             return np.zeros(1, bool)
         keys = Columns.of(X).values(Column(name=self.pilot.key, kind="number"))
         known = np.isfinite(keys)
-        at = places(np.where(known, keys, 0), self.pilot.seed) * PRIME
-        return np.asarray(~known | (np.rint(at) >= self.pilot.below))
+        at = place_of(np.where(known, keys, 0).astype(np.int64), self.pilot.seed)
+        return np.asarray(~known | (at >= self.pilot.below))
 
     def locks(self, X: Any) -> Bools:
         """Whose decision is a matter of policy, and stays as f has it."""
