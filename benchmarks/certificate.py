@@ -18,8 +18,8 @@ from fairpatch._table import Table
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.datasets import Population
-from fairpatch.decision import Decision
 from fairpatch.front import FairPatch
+from fairpatch.inputs.roles import Roles
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import Metric
 
@@ -63,8 +63,8 @@ class Setting:
     def fit(self, seed: int) -> FairPatch:
         """A patch for it, learned from a sample of its own."""
         people = self.sample(self.rows, seed)
-        decision = Decision(weight=WEIGHT) if self.weighted else None
-        g = FairPatch("score", Target(**self.target), decision=decision, random_state=seed)
+        roles = Roles(weight=WEIGHT) if self.weighted else None
+        g = FairPatch("score", Target(**self.target), roles=roles, random_state=seed)
         return g.fit(
             people.drop(columns=NOT_FEATURES), people["y"], sensitive_features=people["group"]
         )

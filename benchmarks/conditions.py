@@ -16,8 +16,8 @@ from fairpatch._arrays import Floats
 from fairpatch._table import Table
 from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
-from fairpatch.decision import Decision
 from fairpatch.front import FairPatch
+from fairpatch.inputs.roles import Roles
 from fairpatch.measure import p_rule
 from fairpatch.measure.counts import Counts
 
@@ -41,18 +41,18 @@ def conditions(problem: str) -> dict[str, dict[str, Any]]:
         "some rows locked": {"target": {"locked": LOCKED[problem]}},
         "in each stratum": {"target": within},
         "standardised over strata": {"target": {**within, "strata": "standardised"}},
-        "four age bands, all pairs": {"decision": ages, "age": True},
+        "four age bands, all pairs": {"roles": ages, "age": True},
         "four age bands, a reference": {
-            "target": {"reference": REFERENCE}, "decision": ages, "age": True,
+            "target": {"reference": REFERENCE}, "roles": ages, "age": True,
         },
         "groups by probabilities": {
-            "decision": {"probable": {"group": {"0": "p_0", "1": "p_1"}}},
+            "roles": {"probable": {"group": {"0": "p_0", "1": "p_1"}}},
         },
         "a second look": {"target": {"action": "refer"}},
         "a wrong approval costs 5": {
             "target": {"costs": {"wrong_approval": 5, "wrong_refusal": 1}},
         },
-        "a third weighs three times": {"decision": {"weight": "weight"}},
+        "a third weighs three times": {"roles": {"weight": "weight"}},
     }  # fmt: skip
 
 
@@ -71,15 +71,15 @@ def run(splits: int = 2, problems: Sequence[str] = tuple(STRATUM)) -> dict[str, 
 def _one(problem: str, learned: Sample, test: Sample, asked: Any, seed: int) -> dict[str, Any]:
     X, s = _people(learned, seed), learned.s
     target = Target(p_rule=LEVEL, **asked.get("target", {}))
-    decision = Decision(**asked.get("decision", {}))
+    roles = Roles(**asked.get("roles", {}))
     sensitive: Any = {"group": s}
     if asked.get("age"):
         sensitive = {AGE[problem]: learned.X[AGE[problem]]}
-    elif decision.probable:
+    elif roles.probable:
         sensitive = "group"
     scores = learned.f.scores
     g = FairPatch(
-        lambda rows: scores(rows[list(learned.X)]), target, decision=decision,
+        lambda rows: scores(rows[list(learned.X)]), target, roles=roles,
         exclude=["p_0", "p_1", "weight"], splits=(0.6, 0.4, 0.0), random_state=seed,
     )  # fmt: skip
     try:
@@ -93,7 +93,7 @@ def _one(problem: str, learned: Sample, test: Sample, asked: Any, seed: int) -> 
     ages = np.digitize(test.X[AGE[problem]], BANDS) if asked.get("age") else test.s
     strata = test.X[STRATUM[problem]].fillna("missing").to_numpy(str)
     within = strata if "within" in asked.get("target", {}) else np.zeros(len(X))
-    weight = X["weight"].to_numpy() if decision.weight else np.ones(len(X))
+    weight = X["weight"].to_numpy() if roles.weight else np.ones(len(X))
     return {
         "reached": True,
         "changes": float(np.average(before != after, weights=weight)),

@@ -24,9 +24,9 @@ from fairpatch.data.outcomes import expected_of
 from fairpatch.datasets import Population, load_loans
 from fairpatch.decision import Decision
 from fairpatch.front import FairPatch
+from fairpatch.inputs.roles import Outcomes, Roles
 from fairpatch.life.newly_approved import evidence_of_worse
 from fairpatch.measure.counts import Counts
-from fairpatch.roles import Outcomes, Roles
 
 SHARES = (1.0, 0.3, 0.05, 0.0)
 """Of the denied, how many have a label; the first is what the others are compared with."""

@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.datasets import load
 from fairpatch._arrays import Bools, Floats
 from fairpatch._table import Table
+from fairpatch.inputs.probable import without_assumption
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE
 from fairpatch.patch.encoding import Encoder
-from fairpatch.probable import without_assumption
 
 PROXIES = {
     "one column": ("single",),

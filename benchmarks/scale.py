@@ -25,10 +25,10 @@ from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import EngineSplits
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
-from fairpatch.decision import Decision
 from fairpatch.engines.partitions import apply_files
 from fairpatch.engines.sample import sample_files
 from fairpatch.front import FairPatch
+from fairpatch.inputs.roles import Roles
 from fairpatch.life import History, monitor
 from fairpatch.life.monitor import COMPARED
 from fairpatch.measure.counts import Counts
@@ -99,7 +99,7 @@ def _duckdb(folder: Path | str, times: int = 1) -> Any:
 
 
 def _fit(table: Any) -> FairPatch:
-    g = FairPatch("score", Target(p_rule=0.75), decision=Decision(key="id"))
+    g = FairPatch("score", Target(p_rule=0.75), roles=Roles(key="id"))
     return g.fit(table, "y", sensitive_features=["group"])
 
 
@@ -150,8 +150,8 @@ def _whole_fit(data: str, _: str, __: str) -> dict[str, float]:
     g = _fit(_duckdb(data))
     whole = time.perf_counter() - start
     scan = min(_seconds(lambda: _bare_scan(data)) for _ in range(2))
-    asked = g.base_.decision
-    splits = EngineSplits.of(_duckdb(data), "y", "group", "score", asked, g.splits, 0)
+    asked, roles = g.base_.decision, g.base_.roles
+    splits = EngineSplits.of(_duckdb(data), "y", "group", "score", asked, roles, g.splits, 0)
     learn, select = splits.samples((0, 1), g.max_rows)
     count = [splits.counts]  # outside of what is timed below
     start = time.perf_counter()

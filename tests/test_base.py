@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from xgboost import XGBClassifier
 
-from fairpatch.base import CLIP, BaseModel
+from fairpatch.base import CLIP, BaseModel, scores_of
 from fairpatch.decision import Decision
 
 X, Y = make_classification(2_000, n_features=6, flip_y=0.2, random_state=0)
@@ -71,15 +71,22 @@ def test_margins_keep_the_tail_that_float32_probabilities_lose():
     assert np.array_equal(BaseModel(model).logits(x)[inside], exact[inside])
 
 
-@given(st.floats(1e-5, 1 - 1e-5), st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_the_sign_of_f_logit_is_the_decision_to_the_last_bit(threshold, p):
+@given(
+    st.floats(1e-5, 1 - 1e-5), st.lists(st.floats(0, 1), min_size=1, max_size=20),
+    st.booleans(), st.sampled_from([0, 1]),
+)  # fmt: skip
+def test_the_sign_of_f_logit_is_the_decision_to_the_last_bit(threshold, p, at_least, favourable):
     p = np.array([*p, 0.0, 1.0, threshold, np.nextafter(threshold, 0), np.nextafter(threshold, 1)])
-    f = BaseModel(lambda _: p, Decision(threshold=threshold))
-    logits = f.logits(None)
+    said = Decision(threshold=threshold, at_least=at_least, favourable=favourable)
+    f = BaseModel(lambda _: p, said)
+    logits, decided = f.logits(None), p >= threshold if at_least else p > threshold
     assert np.isfinite(logits).all()
-    assert np.array_equal(logits > 0, p > threshold)
-    assert np.array_equal(logits < 0, p < threshold)
-    assert np.array_equal(f.decisions(None), p > threshold)
+    assert np.array_equal(logits > 0, decided == bool(favourable))
+    assert np.array_equal(logits < 0, decided != bool(favourable))
+    assert np.array_equal(f.decisions(None), decided)
+    # and back again: scores are on the side of the decision
+    again = scores_of(logits, said)
+    assert np.array_equal(again >= threshold if at_least else again > threshold, decided)
 
 
 @pytest.mark.parametrize("native", [pd.DataFrame, pl.DataFrame, pa.table])

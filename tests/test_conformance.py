@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from fairpatch import Decision, FairPatch, Target, audit
+from fairpatch import Decision, FairPatch, Roles, Target, audit
 from fairpatch.cli import apply as apply_verb
 from fairpatch.cli import config as configs
 from fairpatch.cli.fit import fit as fit_verb
@@ -26,7 +26,6 @@ from fairpatch.engines.mlflow import save_model
 from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import load
-from fairpatch.roles import Roles
 
 TARGET = {"p_rule": 0.75}
 REGIONS = {letter: 10 * i + 3 for i, letter in enumerate("abcdefgh")}
@@ -87,7 +86,7 @@ def kinds():
     yield Kind("favourable 0", bad, harm, as_plain=0.99)
     yield Kind("threshold .27", p, Decision(threshold=0.27), as_plain=0.0)
     yield Kind("weights", p.assign(w=random.uniform(0.5, 2, len(p)).round(2)),
-               Decision(weight="w"), as_plain=0.0)  # fmt: skip
+               roles=Roles(weight="w"), as_plain=0.0)  # fmt: skip
     yield Kind("dates and keys", p.assign(opened=dates, number=[f"C{i}" for i in range(len(p))]),
                exclude=("opened",), ignore=("number",))  # fmt: skip
     yield Kind("odd index", p.set_index(pd.Index(odd, name="customer")))

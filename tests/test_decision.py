@@ -1,5 +1,7 @@
 """The contract: labels of every kind, harm and good, weights, and what is refused."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from fairpatch import BaseModel, Decision, FairPatch, Patch, PatchedModel, Target, audit
+from fairpatch import BaseModel, Decision, FairPatch, Patch, PatchedModel, Roles, Target, audit
 from fairpatch.datasets import Population
 from fairpatch.measure.direction import DIRECTIONS
 from fairpatch.patch import CardScale, Column, Concept, Range, RangesWeight, ScoreBand, load, save
@@ -132,16 +134,16 @@ def test_weights_count_in_everything_that_is_counted(people):
     """A row of weight 3 is as three rows, for rates and metrics."""
     w = np.random.default_rng(0).integers(1, 4, len(people))
     heavy, often = people.assign(w=w), people.loc[people.index.repeat(w)].reset_index(drop=True)
-    said = Decision(weight="w")
+    said = Roles(weight="w")
     own = {"sensitive_features": ["group"], "estimator": "score"}
-    one, two = audit(heavy, "y", decision=said, **own), audit(often, "y", **own)
+    one, two = audit(heavy, "y", roles=said, **own), audit(often, "y", **own)
     for metric in ("p_rule", "tpr_gap"):
         a, b = (found.comparisons["group"].metrics[metric].value for found in (one, two))
         assert a == pytest.approx(b)
-    g = FairPatch("score", Target(p_rule=0.7), decision=said)
+    g = FairPatch("score", Target(p_rule=0.7), roles=said)
     g.fit(heavy, "y", sensitive_features=["group"])
     assert "w" not in {c.name for c in g.patch_.columns}
-    plain = PatchedModel(BaseModel("score"), g.patch_.model_copy(update={"decision": Decision()}))
+    plain = PatchedModel(BaseModel("score"), g.patch_.model_copy(update={"roles": Roles()}))
     a, b = (
         m.certify(
             t, "y", sensitive_features=["group"], target=Target(p_rule=0.7), if_unlike="ignore"
@@ -169,9 +171,33 @@ def test_the_contract_is_in_the_patch_and_comes_back(people, tmp_path):
 
 def test_a_decision_knows_what_was_said():
     assert Decision(threshold=0.5).has_threshold
-    assert not Decision(favourable=0).named(["a", "b"]).replace(weight="w").has_threshold
+    assert not Decision(favourable=0).named(["a", "b"]).replace(approved="yes").has_threshold
     with pytest.raises(ValueError, match="favourable"):
         Decision(favourable=2)
+
+
+def test_roles_that_were_said_in_the_decision_answer_for_a_release(people, tmp_path):
+    heavy = people.assign(w=1.0 + people.index % 2)
+    with pytest.warns(DeprecationWarning, match=r"Roles\(weight=...\), not Decision"):
+        old = Decision(weight="w", threshold=0.4)
+    own = {"sensitive_features": ["group"], "estimator": "score"}
+    new = {"decision": Decision(threshold=0.4), "roles": Roles(weight="w")}
+    assert audit(heavy, "y", decision=old, **own).counts == audit(heavy, "y", **new, **own).counts
+    g = FairPatch("score", Target(p_rule=0.7), decision=old)
+    g.fit(heavy, "y", sensitive_features=["group"])
+    assert g.patch_.roles.weight == "w"
+    with pytest.raises(ValueError, match="in the decision and in the roles"):
+        FairPatch("score", Target(p_rule=0.7), decision=old, roles=Roles(weight="v")).fit(
+            heavy, "y", sensitive_features=["group"]
+        )
+    with pytest.raises(ValueError, match="there is no role 'weigth'.*Did you mean 'weight'"):
+        Roles(weigth="w")
+    # and in files of that time
+    data = json.loads(save(g.patch_, tmp_path / "patch.json").read_text())
+    roles = data.pop("roles")
+    data |= {"version": 1, "decision": {**data["decision"], "weight": roles["weight"], "bands": {}}}
+    (tmp_path / "old.json").write_text(json.dumps(data))
+    assert load(tmp_path / "old.json").model_dump() == g.patch_.model_dump()
 
 
 def test_a_sensitive_column_that_f_reads_is_given_to_f_and_never_to_the_patch(people):
@@ -209,9 +235,9 @@ def test_a_weight_is_read_or_refused_never_left_out(people):
     heavy = people.assign(w=np.where(people["num_1"] < 20_000, 20.0, 1.0))
     X, y, s = heavy.drop(columns=["y", "group"]), heavy["y"], heavy["group"]
     target = Target(p_rule=0.6)
-    g = FairPatch("score", target, decision=Decision(weight="w"))
+    g = FairPatch("score", target, roles=Roles(weight="w"))
     with pytest.raises(KeyError, match="'w_'"):
-        FairPatch("score", target, decision=Decision(weight="w_")).fit(X, y, sensitive_features=s)
+        FairPatch("score", target, roles=Roles(weight="w_")).fit(X, y, sensitive_features=s)
     with pytest.raises(ValueError, match="give one of them"):
         g.fit(X, y, sensitive_features=s, sample_weight=np.ones(len(X)))
     with pytest.raises(ValueError, match="finite numbers"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fairpatch import Decision, FairPatch, Target, audit
+from fairpatch import FairPatch, Roles, Target, audit
 from fairpatch.choose.frontier_display import FrontierDisplay
 from fairpatch.cli.main import app
 from fairpatch.datasets import Population
@@ -127,7 +127,7 @@ def test_a_table_in_duckdb_is_fitted_and_certified_alike(metric, people, limits)
     connection.register("people", people)
     table = connection.sql("SELECT * FROM people")
     target = Target(**{metric.name: limits[metric]})
-    g = FairPatch("score", target, max_rows=3_000, decision=Decision(key="id"))
+    g = FairPatch("score", target, max_rows=3_000, roles=Roles(key="id"))
     g.fit(table, "y", sensitive_features="group")
     assert g.certificate_.results[0].requirement.metric is metric
     in_engine = g.certify(table, "y", sensitive_features="group")

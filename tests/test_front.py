@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from xgboost import XGBClassifier
 
 import fairpatch
-from fairpatch import BaseModel, Card, Commod, Counts, Decision, FairPatch, Target, Training
+from fairpatch import BaseModel, Card, Commod, Counts, Decision, FairPatch, Roles, Target, Training
 from fairpatch.card.order import ASKED
 from fairpatch.datasets import Population
 from fairpatch.measure import p_rule
@@ -315,7 +315,7 @@ def test_wrong_data_says_what_to_do(people, numbers):
         ({"exclude": "num_0"}, {}, "exclude must be a list of columns"),
         ({"decision": {"favourable": 0}}, {}, "decision must be a Decision"),
         ({}, {"sensitive_features": None}, "must be given to fit"),
-        ({"decision": Decision(weight="num_0")}, {"sample_weight": [1.0]}, "give one of them"),
+        ({"roles": Roles(weight="num_0")}, {"sample_weight": [1.0]}, "give one of them"),
     ],
 )
 def test_a_wrong_parameter_is_refused(people, options, fit, message):
@@ -327,7 +327,7 @@ def test_a_wrong_parameter_is_refused(people, options, fit, message):
 
 def test_the_papers_estimator_takes_one_weight_too(people):
     X, y = people.drop(columns=["id", "group", "y"]), people["y"]
-    g = Commod("score", decision=Decision(weight="num_0"))
+    g = Commod("score", roles=Roles(weight="num_0"))
     with pytest.raises(ValueError, match="give one of them"):
         g.fit(X, y, sensitive_features=people["group"], sample_weight=[1.0])
 
@@ -413,7 +413,7 @@ def test_a_stored_model_holds_nobody_and_predicts_alike(quick_fit):
 def test_a_target_fit_on_a_table_can_be_stored(two_groups):
     connection = duckdb.connect()
     connection.register("people", two_groups)
-    g = FairPatch("score", Target(p_rule=0.7), decision=Decision(key="id"))
+    g = FairPatch("score", Target(p_rule=0.7), roles=Roles(key="id"))
     g.fit(connection.sql("SELECT * FROM people"), "y", sensitive_features="group")
     assert pickle.loads(pickle.dumps(g)).patch_ == g.patch_
 

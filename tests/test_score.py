@@ -65,7 +65,7 @@ def by_hand(row):
     if s > t:
         return True
     points = 30 if row["debt"] < 20 else 0
-    near = points >= 30 and t - 10 <= s < t  # farther away 20 points more are needed
+    near = points >= 30 and t - 10 <= s <= t  # farther away 20 points more are needed
     return bool(near)
 
 

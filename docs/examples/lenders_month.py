@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from fairpatch import Decision, FairPatch, Target
+from fairpatch import Decision, FairPatch, Roles, Target
 from fairpatch.datasets import Population
 from fairpatch.engines.deploy import Destination, pack
 from fairpatch.life import History, monitor
@@ -42,10 +42,10 @@ def applicants(seed, n):
     return frame
 
 
-contract = Decision(
-    key="id", weight="exposure", approved="approved", denied="declined",
-    probable={"race": {"white": "p_white", "black": "p_black"}},
-)  # fmt: skip
+contract = Decision(approved="approved", denied="declined")
+roles = Roles(
+    key="id", weight="exposure", probable={"race": {"white": "p_white", "black": "p_black"}}
+)
 target = Target(
     p_rule=0.75, equal_opportunity_difference=0.3, within="product", approvals="keep",
     locked={"policy": "knock-out"}, safety_margin=1,
@@ -55,7 +55,7 @@ print(target)
 # %%
 # Fit: one scorecard that keeps the number of approvals, in every product
 # -----------------------------------------------------------------------
-g = FairPatch("score", target, decision=contract)
+g = FairPatch("score", target, decision=contract, roles=roles)
 g = g.fit(applicants(1, 24_000), "y", sensitive_features=["race"])
 print(g.choice_)
 print(g.certificate_)

@@ -9,19 +9,20 @@ only counts and a sample leave it.
 # %%
 import duckdb
 
-from fairpatch import Decision, FairPatch, Target, audit
+from fairpatch import Decision, FairPatch, Roles, Target, audit
 from fairpatch.datasets import load_loans
 from fairpatch.patch.apply import apply
 
 loans = load_loans(200_000)
 table = duckdb.sql("SELECT * FROM loans")
-bank = Decision(threshold=0.8, key="id")
-found = audit(table, "repaid", sensitive_features=["sex"], estimator="score", decision=bank)
+bank, roles = Decision(threshold=0.8), Roles(key="id", exclude=["age"])
+said = {"decision": bank, "roles": roles}
+found = audit(table, "repaid", sensitive_features=["sex"], estimator="score", **said)
 print("P-Rule", found.comparisons["sex"].metrics["p_rule"])
 
 # %%
 # The key tells rows apart: by its hash they are split and sampled, the same rows on every engine.
-g = FairPatch("score", Target(p_rule=0.8), decision=bank, exclude=["age"], max_rows=10_000)
+g = FairPatch("score", Target(p_rule=0.8), max_rows=10_000, **said)
 g.fit(table, "repaid", sensitive_features=["sex"])
 print(g.certificate_)
 print(g.patch_)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairpatch.commod.problem import Training as Training
     from fairpatch.decision import Decision as Decision
     from fairpatch.front import FairPatch as FairPatch
+    from fairpatch.inputs.roles import Roles as Roles
     from fairpatch.measure.counts import Counts as Counts
     from fairpatch.patch.model import Patch as Patch
     from fairpatch.patched import PatchedModel as PatchedModel
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from fairpatch.report.audit import audit as audit
     from fairpatch.report.identity import About as About
     from fairpatch.report.review import review as review
-    from fairpatch.roles import Roles as Roles
 
 __version__ = "0.1.0"
 
@@ -47,7 +47,7 @@ _HOME = {
     "Grid": "fairpatch.commod.problem",
     "Patch": "fairpatch.patch.model",
     "PatchedModel": "fairpatch.patched",
-    "Roles": "fairpatch.roles",
+    "Roles": "fairpatch.inputs.roles",
     "Target": "fairpatch.choose.target",
     "TargetNotReachedError": "fairpatch.choose.not_reached",
     "Training": "fairpatch.commod.problem",

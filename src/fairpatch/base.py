@@ -2,9 +2,10 @@
 
     f_logit = clip(logit(p), ±CLIP) - logit(t)        (METHOD section 1)
 
-Its sign is the decision p > t. Where that decision is a harm (``Decision(favourable=0)``) it is
-turned: f_logit > 0 is the favourable decision in any case. f is never refitted: ``BaseModel`` has
-no ``fit`` and survives ``sklearn.base.clone`` as it is.
+Its sign is the decision: p > t, or p >= t where that is the rule. A score of exactly t has a sign
+too, of the smallest number there is: it is the closest call. Where that decision is a harm
+(``Decision(favourable=0)``) it is turned: f_logit > 0 is the favourable decision in any case. f is
+never refitted: ``BaseModel`` has no ``fit`` and survives ``sklearn.base.clone`` as it is.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ from scipy.special import expit, logit
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean, in_percent
 from fairpatch.decision import PLAIN, Decision, text_of
+from fairpatch.inputs.roles import PLAIN as ROWS
+from fairpatch.inputs.roles import Roles, with_moved
 from fairpatch.model_names import columns_for
 from fairpatch.score import LARGEST_SCORE
 
@@ -27,8 +30,10 @@ Estimator = Any
 CLIP = float(logit(1 - 1e-6))
 """Log-odds are kept within ±CLIP, so that probabilities of exactly 0 and 1 stay finite."""
 AT_THRESHOLD = float(np.finfo(float).tiny)
-"""Log-odds of a score exactly at the threshold, where decision 0 is the favourable one: approved,
-by less than any score beside it."""
+"""Log-odds of a score exactly at the threshold, on the side that it is decided: nearer to it than
+any other score."""
+BESIDE, POINTS_BESIDE = 1e-9, 1e-6
+"""How far from the threshold a patched score is whose base score was the threshold itself."""
 
 # Where the margin *is* the log-odds, it is taken instead of the probability: float32 probabilities
 # (boosted trees) lose the tail, and a ratio multiplies the loss.
@@ -53,6 +58,8 @@ class BaseModel:
     decision : Decision, optional
         What f decides, its threshold among it. Unless it names one, a model that has a threshold
         of its own, as scikit-learn's ``FixedThresholdClassifier`` has, keeps that.
+    roles : Roles, optional
+        What is to be known of the columns of its tables.
 
     Examples
     --------
@@ -62,14 +69,16 @@ class BaseModel:
     >>> f.decisions(X)
     array([False, False,  True,  True])
     >>> f.logits(X).round(2)
-    array([-14.66,   0.  ,   1.35,  12.97])
+    array([-14.66,  -0.  ,   1.35,  12.97])
     """
 
     estimator: Estimator
     decision: Decision = PLAIN
+    roles: Roles = ROWS
 
     def __post_init__(self) -> None:
         f = self.estimator
+        object.__setattr__(self, "roles", with_moved(self.roles, self.decision))
         if isinstance(f, type):
             raise TypeError(f"estimator is the class {f.__name__}: give a fitted object of it")
         if not (isinstance(f, str) or callable(f) or hasattr(f, "predict_proba")):
@@ -130,21 +139,25 @@ class BaseModel:
         if margin is None:
             return self.logits_of(self._scores(X), self.thresholds(X))
         log_odds = _floats(margin(self._asked(X)))
-        return self._favour(
-            _relative(-log_odds if self.of_first_class else log_odds, self.thresholds(X))
-        )
+        values = _relative(-log_odds if self.of_first_class else log_odds, self.thresholds(X))
+        return self._favour(np.where(values == 0, self._side_of_equal, values))
 
     def logits_of(self, scores: Floats, thresholds: Any) -> Floats:
         """f_logit of scores that are already at hand."""
         if self.decision.in_points:
-            return self._favour((scores - thresholds) * self.decision.scale.unit)
-        return self._favour(_decided(scores, thresholds))
+            values = np.asarray((scores - thresholds) * self.decision.scale.unit)
+        else:
+            values = _decided(scores, thresholds)
+        return self._favour(np.where(scores == thresholds, self._side_of_equal, values))
+
+    @property
+    def _side_of_equal(self) -> float:
+        """Log-odds of decision 1 of a score that is exactly the threshold."""
+        return AT_THRESHOLD if self.decision.at_least else -AT_THRESHOLD
 
     def _favour(self, values: Floats) -> Floats:
-        """Log-odds of decision 1 as those of the favourable one; exactly at t, f decides 0."""
-        if self.decision.favourable:
-            return values
-        return np.where(values == 0, AT_THRESHOLD, -values)
+        """Log-odds of decision 1 as those of the favourable one."""
+        return values if self.decision.favourable else -values
 
     @property
     def of_first_class(self) -> bool:
@@ -209,9 +222,9 @@ class BaseModel:
         return np.asarray([text_of(label) == text_of(positive) for label in labels], bool)
 
     def decisions(self, X: Any) -> Bools:
-        """Whether f decides 1: its score is above the threshold."""
+        """Whether f decides 1: its score is above the threshold, or at least as high."""
         if self.decision.in_points:  # whatever odds points stand for
-            return np.asarray(self._scores(X) > self.thresholds(X))
+            return np.asarray(self.decision.decides(self._scores(X), self.thresholds(X)))
         return np.asarray((self.logits(X) > 0) == bool(self.decision.favourable))
 
     def favour_expr(self) -> nw.Expr:
@@ -220,7 +233,7 @@ class BaseModel:
         return decided if self.decision.favourable else ~decided
 
     def decision_expr(self) -> nw.Expr:
-        """p > t as an expression over a table that has the score column; null where p is."""
+        """The decision as an expression over a table that has the score column; null where p is."""
         if self.score_column is None:
             raise TypeError(
                 "a table in an engine needs f as the name of its score column, "
@@ -229,7 +242,8 @@ class BaseModel:
             )
         score = given_score(self.decision, self.score_column)
         # Engines order NaN above every number, so that NaN > t would be an approval.
-        return nw.when(known_expr(self.decision, score)).then(score > threshold_expr(self.decision))
+        decided = self.decision.decides(score, threshold_expr(self.decision))
+        return nw.when(known_expr(self.decision, score)).then(decided)
 
     def _scores(self, X: Any) -> Floats:
         f = self.estimator
@@ -268,7 +282,7 @@ def _decided(p: Floats, t: Any) -> Floats:
     """Log-odds of probabilities relative to the threshold, of decision 1."""
     with np.errstate(divide="ignore"):  # p of exactly 0 or 1: infinite, then clipped
         values = _relative(logit(p), t)
-    # Rounding must not move anybody over the threshold: the decision is p > t, to the last bit.
+    # Rounding must not move anybody over the threshold, to the last bit.
     values = np.where((p > t) & (values <= 0), np.finfo(float).eps, values)
     return np.where((p < t) & (values >= 0), -np.finfo(float).eps, values)
 
@@ -382,9 +396,13 @@ def scores_of(f_logit: Floats, decision: Decision, thresholds: Any = None) -> Fl
     ``thresholds`` where each row has its own.
     """
     t = decision.cut if thresholds is None else thresholds
-    if decision.in_points:
-        return np.asarray(t + decision.sign * f_logit / decision.scale.unit)
-    return np.asarray(expit(decision.sign * f_logit + logit(t)))
+    of_one = decision.sign * np.asarray(f_logit, np.float64)
+    scores = t + of_one / decision.scale.unit if decision.in_points else expit(of_one + logit(t))
+    # nearer to the threshold than the scale can tell: on the side that it is decided
+    step, decided = POINTS_BESIDE if decision.in_points else BESIDE, decision.decides(scores, t)
+    least, most = (t, t - step) if decision.at_least else (t + step, t)
+    scores = np.where((of_one > 0) & ~decided, least, scores)
+    return np.asarray(np.where((of_one < 0) & decided, most, scores))
 
 
 def chances_of(f_logit: Floats, decision: Decision, thresholds: Any = None) -> Floats:

@@ -1,24 +1,34 @@
 """What f decides: which label its score is about, whom it is good for, and what people call it.
 
 Said once, stored in the patch, and used everywhere: ``audit``, ``FairPatch``, the command line, SQL
-and ONNX. Decision 1 is a score above the threshold; f's score is the probability of the positive
-label. Where that label is a harm, being spared it is the favourable decision: ``favourable=0``.
+and ONNX. Decision 1 is a score above the threshold, or at least as high; f's score is the
+probability of the positive label. Where that label is a harm, being spared it is the favourable
+decision: ``favourable=0``.
 
 Inside fairpatch 1 is always the favourable side: of labels, of decisions and of log-odds. They are
 turned where they come in (``labels_of``, ``BaseModel.logits``) and turned back where they go out.
 """
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from scipy.special import logit
 
 from fairpatch._hints import did_you_mean
-from fairpatch.probable import check_probable
 from fairpatch.score import Cuts, Label, PointScale, Unit, check_threshold
-from fairpatch.sensitive import check_edges
+
+MOVED = ("weight", "key", "bands", "probable")
+"""What columns are, which ``fairpatch.inputs.roles`` says now."""
 
 
 class Decision(BaseModel):
@@ -35,25 +45,18 @@ class Decision(BaseModel):
         The decision that is good for a person, and whose rates are compared. Where the positive
         label is a default or an arrest, it is 0: not to be taken for one.
     threshold : float, or mapping
-        Decision 1 is a score above this. Where it depends on a column's value,
-        ``{"product": {"card": 640, "loan": 600}}``; or the name of a column that holds it.
+        Decision 1 is a score above this (``at_least``: or equal to it). Where it depends on a
+        column's value, ``{"product": {"card": 640, "loan": 600}}``; or the name of a column that
+        holds it.
+    at_least : bool
+        Whether a score of exactly the threshold is decision 1, too: a model that approves at 60 or
+        more, and not only above 60.
     score_unit : {"probability", "percent", "points"}
         Of a score column: from 0 to 1, from 0 to 100, or points such as 300 to 850. The threshold
         is a probability for the first two, and so is the patched score; points stay points.
     points : PointScale, optional
         How points go with odds: ``{"base": 600, "odds": 30, "double": 20}``. Fitted to known
         outcomes unless stated.
-    weight : str, optional
-        Column of what each row weighs, in everything that is counted.
-    key : str, optional
-        Column of whole numbers that tells the rows of a table in an engine apart.
-    bands : mapping, optional
-        Sensitive features that are numbers, by where one band ends and the next begins:
-        ``{"age": [25, 40, 60]}``.
-    probable : mapping, optional
-        A sensitive feature that is known by probabilities, or for some people only: its groups,
-        each with its column, ``{"race": {"White": "p_white", "Black": "p_black"}}``. The columns
-        are as sensitive as the groups, and no patch reads them.
     approved, denied : str, optional
         What people call the favourable decision, and the other one.
     positive_words, negative_words : str, optional
@@ -75,18 +78,18 @@ class Decision(BaseModel):
     favourable: Literal[0, 1] = 1
     score_unit: Unit = "probability"
     threshold: float | Cuts | str = 0.5
+    at_least: bool = False
     points: PointScale | None = None
-    weight: str | None = None
-    key: str | None = None
-    bands: dict[str, tuple[float, ...]] = {}
-    probable: dict[str, dict[str, str]] = {}
     approved: str | None = None
     denied: str | None = None
     positive_words: str | None = None
     negative_words: str | None = None
 
+    _moved: dict[str, Any] = PrivateAttr(default_factory=dict)
+
     def __init__(self, **given: Any) -> None:
         """Refuse in one sentence what is no part of a decision."""
+        moved = {name: given.pop(name) for name in MOVED if name in given}
         unknown = [name for name in given if name not in type(self).model_fields]
         if unknown:
             raise ValueError(
@@ -101,6 +104,13 @@ class Decision(BaseModel):
             name = ".".join(map(str, first["loc"]))
             text = text if text.startswith(name) else f"{name}: {text}; got {first['input']!r}"
             raise ValueError(text) from None
+        if moved:
+            warnings.warn(
+                f"what columns are is said in the roles now: Roles({next(iter(moved))}=...), not "
+                f"Decision({next(iter(moved))}=...), which answers until 0.3",
+                DeprecationWarning, stacklevel=2,
+            )  # fmt: skip
+            self._moved = moved
         if self.positive is not None and self.positive == self.negative:
             raise ValueError(f"positive and negative are both {self.positive!r}: one label each")
 
@@ -139,21 +149,14 @@ class Decision(BaseModel):
             raise ValueError("points says how points go with odds: say score_unit='points' too")
         return value
 
-    @field_validator("bands", mode="before")
-    @classmethod
-    def _rising(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            raise ValueError(f"bands must name features, as {{'age': [25, 40, 60]}}; got {value!r}")
-        return {name: check_edges(name, edges) for name, edges in value.items()}
-
-    @field_validator("probable", mode="before")
-    @classmethod
-    def _of_two_groups(cls, value: Any) -> Any:
-        return check_probable(value)
-
     def replace(self, **changes: Any) -> "Decision":
         """The same with some things changed, and checked."""
         return Decision.model_validate({**self.given, **changes})
+
+    @property
+    def moved(self) -> dict[str, Any]:
+        """Roles of columns that were said here."""
+        return self._moved
 
     @property
     def given(self) -> dict[str, Any]:
@@ -195,6 +198,20 @@ class Decision(BaseModel):
         if self.cuts is not None:
             return f"the threshold of its {self.cuts.by} ({str(self.cuts).partition('(')[2]}"
         return f"{self.threshold:g} points" if self.in_points else f"{self.threshold:g}"
+
+    @property
+    def rule(self) -> str:
+        """From where on decision 1 is made, in words.
+
+        >>> Decision(threshold=0.8).rule, Decision(threshold=60, score_unit="points",
+        ...     at_least=True).rule
+        ('above 0.8', 'at 60 points or more')
+        """
+        return f"at {self.above} or more" if self.at_least else f"above {self.above}"
+
+    def decides(self, score: Any, threshold: Any) -> Any:
+        """Whether a score is decision 1: numbers, or expressions of a table's columns."""
+        return score >= threshold if self.at_least else score > threshold
 
     @property
     def scale(self) -> PointScale:

@@ -17,12 +17,13 @@ from fairpatch.data.prepare import prepare
 from fairpatch.data.rows import Rows
 from fairpatch.decision import PLAIN, Decision
 from fairpatch.identity.agreement import check_agreement
+from fairpatch.inputs.given import Given
+from fairpatch.inputs.roles import Roles, with_moved
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
 from fairpatch.report.fitted_display import fitted_html, fitted_text
 from fairpatch.report.review import Review, review
-from fairpatch.roles import Given, Roles
 
 
 class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,6 +33,7 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Parameters that a clone shares: what was validated stays fitted."""
     estimator: Estimator
     decision: Decision | None
+    roles: Roles | None
     exclude: Collection[str]
     random_state: Any
 
@@ -63,7 +65,7 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def _roles(self) -> Roles:
         """What is to be known of the columns, however it was said."""
-        roles = getattr(self, "roles", None) or Roles()
+        roles = with_moved(self.roles, self._decision)
         more = {
             name: (*getattr(roles, name), *getattr(self, name, ()))
             for name in ("exclude", "categories")
@@ -71,11 +73,11 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return roles.model_copy(update=more)
 
     def _weight(self, given: Given, sample_weight: Any) -> Any:
-        """The decision's weights, which count everywhere, or those for learning; never both."""
+        """The roles' weights, which count everywhere, or those for learning; never both."""
         if given.weight is not None and sample_weight is not None:
             raise ValueError(
-                f"the decision has a weight, {self._decision.weight!r}, which counts everywhere, "
-                "and sample_weight is for learning alone: give one of them"
+                f"the roles have a weight, {self._roles.weight!r}, which counts everywhere, and "
+                "sample_weight is for learning alone: give one of them"
             )
         return given.weight if sample_weight is None else sample_weight
 
@@ -88,7 +90,7 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         gone = set(hidden) - set(Columns.of(rows.X).names)
         exclude = {*self._roles.exclude, *hidden} - gone
-        encoder, base = prepare(rows, self.estimator, decision, exclude, codes)
+        encoder, base = prepare(rows, self.estimator, decision, self._roles, exclude, codes)
         check_agreement(base, rows.X)
         return encoder, base
 

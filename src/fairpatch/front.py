@@ -25,14 +25,14 @@ from fairpatch.data.rows import Rows, Shares, seen_rows
 from fairpatch.data.settled import with_scale, with_thresholds
 from fairpatch.data.splits import Splits, in_memory
 from fairpatch.decision import Decision
-from fairpatch.direction import check_direction
 from fairpatch.estimator import PatchEstimator, seed_of
 from fairpatch.identity.compare import IfUnlike
 from fairpatch.identity.probe import with_probe
+from fairpatch.inputs.direction import check_direction
+from fairpatch.inputs.roles import Roles
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.locks import check_locks
 from fairpatch.patched import PatchedModel
-from fairpatch.roles import Roles
 
 
 class FairPatch(PatchEstimator):
@@ -236,7 +236,7 @@ class FairPatch(PatchEstimator):
     ) -> Self:
         """Fit to rows in memory."""
         decision, seed = with_thresholds(self._decision, X), seed_of(self.random_state)
-        given, classes = read_given(self, X, y, s, decision, gaps=True)
+        given, classes = read_given(self, X, y, s, decision, self._roles, gaps=True)
         check_direction(decision, y if isinstance(y, str) else getattr(y, "name", None), classes[1])
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
@@ -244,7 +244,7 @@ class FairPatch(PatchEstimator):
         decision = with_scale(decision, given.X, self.estimator, given.y)
         weight = self._weight(given, sample_weight)
         rows = Rows.of(given.X, given.y, given.sensitive, None, weight)
-        rows = replace(rows, outcomes=self._roles.outcomes)
+        rows = replace(rows, outcomes=self._roles.outcomes, person=given.person)
         if given.drawn is not None:
             rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
         hidden = (*given.hidden, *self._threshold_column)
@@ -260,8 +260,8 @@ class FairPatch(PatchEstimator):
     def _fit_table(self, X: Any, y: Any, s: Any) -> Self:
         """Fit to a table that stays in its engine."""
         table = EngineSplits.of(
-            X, y, s, self.estimator, self._decision, self.splits, seed_of(self.random_state),
-            self._roles.outcomes,
+            X, y, s, self.estimator, self._decision, self._roles, self.splits,
+            seed_of(self.random_state),
         )  # fmt: skip
         splits = table.splits(self.max_rows)
         read_features(self, splits.learn.X, reset=True)
@@ -293,7 +293,8 @@ class FairPatch(PatchEstimator):
         task = Task(
             scored, encoder, base.decision, self.target, seed_of(self.random_state),
             None if previous is None else previous.patch,
-            ask=None if isinstance(base.estimator, str) else base.logits, doubt=self._roles.doubt,
+            ask=None if isinstance(base.estimator, str) else base.logits,
+            roles=base.roles,
         )  # fmt: skip
         fitted = fit_target(task, self.learner)
         patch = with_probe(fitted.patch, base, splits.learn.X)

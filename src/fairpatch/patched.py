@@ -22,18 +22,18 @@ from fairpatch.data.rows import Rows, seen_rows, strata_of
 from fairpatch.data.splits import FreshRows, count_rows
 from fairpatch.decision import text_of
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
+from fairpatch.inputs.given import take_apart
+from fairpatch.inputs.values import factorize
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.labels import labels_of, labels_with_gaps
 from fairpatch.measure.recounted import of_weights
-from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
 from fairpatch.patch.batch import apply_to_places
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.outlook import Outlook
-from fairpatch.roles import take_apart
 
 OWN_SCORE = "__fairpatch_base_score"
 """Where a base model that is no column is written for a while."""
@@ -70,17 +70,19 @@ class PatchedModel:
         classes = np.asarray(known if self.classes is None else self.classes)
         object.__setattr__(self, "classes", classes)
         base = self.base.decision
-        if base.has_threshold and base.threshold != decision.threshold:
+        told = base.has_threshold and base.threshold != decision.threshold
+        if told or ("at_least" in base.given and base.at_least != decision.at_least):
             raise ValueError(
-                f"the base model decides above {base.above}, the patch was learned for a "
-                f"threshold of {decision.above}: learn a patch for the new threshold"
+                f"the base model decides {base.rule}, the patch was learned for a model that "
+                f"decides {decision.rule}: learn a patch for the new rule"
             )
         if "favourable" in base.given and base.favourable != decision.favourable:
             raise ValueError(
                 f"the favourable decision of the base model is {base.favourable}, the patch was "
                 f"learned for {decision.favourable}"
             )
-        object.__setattr__(self, "base", BaseModel(self.base.estimator, decision=decision))
+        model = BaseModel(self.base.estimator, decision=decision, roles=self.patch.roles)
+        object.__setattr__(self, "base", model)
 
     def logits(self, X: Any) -> Floats:
         """f_logit, towards the favourable decision: what the patch multiplies."""
@@ -145,14 +147,15 @@ class PatchedModel:
         A label that is missing is ``UNKNOWN``: what is expected of such a person is what was
         expected when the patch was learned. There may be no labels at all, y being None.
         """
-        given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
+        given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
         if given.y is None:
             labels = np.full(Columns.of(given.X).rows, UNKNOWN)
         else:
             check.same_people(X=given.X, y=given.y)
             labels = self._labels_with_gaps(given.y)
         columns = (given.X, labels, given.sensitive, None, given.weight)
-        rows = replace(Rows.of(*columns).scored(self.base), outcomes=self.patch.outcomes)
+        rows = Rows.of(*columns).scored(self.base)
+        rows = replace(rows, outcomes=self.patch.outcomes, person=given.person)
         rows = expecting(rows, self.outlook, self.patch.decision)
         if given.drawn is None:
             return rows
@@ -187,7 +190,7 @@ class PatchedModel:
         """X without labels, S and weights, where those are names of its columns."""
         if is_engine_table(X):
             return X
-        return take_apart(X, y, sensitive_features, self.patch.decision, self._read()).X
+        return take_apart(X, y, sensitive_features, self.patch.roles, self._read()).X
 
     def _read(self) -> list[str]:
         """Columns that f or the patch reads."""
@@ -207,7 +210,7 @@ class PatchedModel:
         for, the same one every time.
         """
         if not is_engine_table(X):
-            given = take_apart(X, y, sensitive_features, self.patch.decision, self._read())
+            given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
             f_logit = self.logits(given.X)
             known = given.y is not None
             weight, drawn = given.weight, None
@@ -225,13 +228,14 @@ class PatchedModel:
                 sample_weight=weight,
                 strata=strata_of(comparisons, given.X),
                 outcomes=self.patch.outcomes,
+                person=given.person,
             )
             return counts if drawn is None else of_weights(counts)
         names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
         base = self.base
-        if thinned and base.decision.weight is not None:
-            X = thinned_table(X, base.decision)
-            base = BaseModel(base.estimator, decision=base.decision.replace(weight=None))
+        if thinned and base.roles.weight is not None:
+            X = thinned_table(X, base.roles)
+            base = replace(base, roles=base.roles.replace(weight=None))
         (counts,) = count_table(
             X, [self.patch], base, y=y, sensitive_features=names, decided=decided,
             strata=() if comparisons is None else comparisons.columns, outcomes=self.patch.outcomes,
@@ -265,16 +269,14 @@ class PatchedModel:
             counts = self.count(
                 X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
-            return certify(counts, target).resting_on(
-                assumption_of(None, self.patch.decision, self.patch)
-            )
+            return certify(counts, target).resting_on(assumption_of(None, self.patch))
         rows = self.rows(X, y, sensitive_features)
         self.check(rows, if_unlike)
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
         certificate = certify(count_rows(rows, self.patch, target.comparisons), target)
-        assumed = assumption_of(rows, self.patch.decision, self.patch)
+        assumed = assumption_of(rows, self.patch)
         return replace(certificate.resting_on(assumed), warning=looks_known(rows))
 
     def redial(
@@ -357,7 +359,7 @@ class PatchedModel:
         self, table: Any, approvals: int, key: str | None, if_unlike: IfUnlike,
         options: dict[str, Any],
     ) -> Any:  # fmt: skip
-        key = self.patch.decision.key if key is None else key
+        key = self.patch.roles.key if key is None else key
         if key is None:
             raise ValueError(
                 "approvals are shared out person by person: name the column that tells them apart, "

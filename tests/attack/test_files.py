@@ -204,7 +204,7 @@ def test_every_other_file_is_refused_in_a_sentence(name, text, read, tmp_path, c
         ('"strength": 0.7|"strength": 1e400', "1e400 is no number"),
         ('"strength": 0.7|"strength": 1e300', "at most 1e15"),
         ('"coefficient": -0.1|"coefficient": -1e308', "at most 1e15"),
-        ('"version": 1|"version": true', "version"),
+        ('"version": 2|"version": true', "version"),
         ('"category": "y"|"category": "x"', "the category 'x' has two weights"),
         ('"category": "y"|"category": NaN', "NaN is no number"),
         ('"name": "job"|"name": "age"', "column 'age' is declared twice"),

@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from fairpatch import Adversarial, Decision, FairPatch, Patch, Target, Training, review
+from fairpatch import Adversarial, FairPatch, Patch, Roles, Target, Training, review
 from fairpatch.base import BaseModel
 from fairpatch.data.engine_counts import count_table
 from fairpatch.datasets import Population
@@ -82,7 +82,7 @@ def test_a_fit_to_a_table_in_an_engine_locks_too():
     frame = people(6_000, seed=7)
     table = duckdb.from_df(frame.assign(knocked_out=frame["policy"] == "knock-out"))
     g = FairPatch("score", Target(p_rule=0.75, locked={"knocked_out": True}),
-                  decision=Decision(key="id"))  # fmt: skip
+                  roles=Roles(key="id"))  # fmt: skip
     g.fit(table, "y", sensitive_features=["group"])
     decided = g.patched_.apply(table).df()
     assert decided["fairpatch_changed"].any()

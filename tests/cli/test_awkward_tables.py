@@ -14,7 +14,7 @@ from fairpatch.card.left_out import left_out
 from fairpatch.cli.data import relation
 from fairpatch.cli.dialect import Dialect, of_files
 from fairpatch.cli.profile import profile
-from fairpatch.direction import harm_in
+from fairpatch.inputs.direction import harm_in
 from fairpatch.model_names import columns_for
 from fairpatch.patch.columns import Columns
 

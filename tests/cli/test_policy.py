@@ -106,6 +106,6 @@ def test_a_value_that_was_mistyped_locks_nobody_and_is_refused(folder):
 def test_init_proposes_bands(folder):
     fairpatch("init", "people.parquet", "--favourable", "1", "--out", "new.yaml", cwd=folder)
     text = (folder / "new.yaml").read_text()
-    assert 'then with bands in the decision: {"age": [35, 55, 70]}' in text
+    assert 'then with bands in columns: {"age": [35, 55, 70]}' in text
     found = profile(pd.DataFrame({"race_index": np.arange(200.0) % 97, "x": 1.0}), [])
     assert list(found.bands) == ["race_index"]

@@ -4,14 +4,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from fairpatch import Decision, FairPatch, Target, audit
+from fairpatch import Decision, FairPatch, Roles, Target, audit
 from fairpatch.data.outcomes import expected_of, outlook_of, overlap, stands_for
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import load_loans
 from fairpatch.measure import Counts
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.known import KnownLabels
-from fairpatch.roles import Roles
 
 LOANS = {"target": Target(p_rule=0.8), "decision": Decision(threshold=0.8)}
 APPROVED = Roles(outcomes="approved")
@@ -158,7 +157,7 @@ def test_an_engine_and_memory_count_the_same_people():
     """Rates are of everybody, outcomes of the approved, wherever the table is."""
     people, _ = bank()
     table = duckdb.from_df(people.assign(id=np.arange(len(people))))
-    roles, decision = APPROVED, Decision(threshold=0.8, key="id")
+    roles, decision = APPROVED.replace(key="id"), Decision(threshold=0.8)
     g = FairPatch("score", Target(p_rule=0.8), decision=decision, roles=roles).fit(
         table, "repaid", sensitive_features="sex"
     )
@@ -171,7 +170,7 @@ def test_an_engine_and_memory_count_the_same_people():
     assert inside.outcomes == outside.outcomes == "approved"
     assert inside == outside or (inside.n == outside.n).all()
     with pytest.raises(ValueError, match="more than chance explains"):
-        FairPatch("score", Target(p_rule=0.8), decision=decision).fit(
+        FairPatch("score", Target(p_rule=0.8), decision=decision, roles=Roles(key="id")).fit(
             table, "repaid", sensitive_features="sex"
         )
 

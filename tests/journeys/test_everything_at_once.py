@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from fairpatch import Decision, FairPatch, Target, audit
+from fairpatch import FairPatch, Roles, Target, audit
 from fairpatch.datasets import Population
 from fairpatch.measure.rates import changed_rate
 
@@ -46,12 +46,12 @@ def alike(g, target, frame, feature, engines):
 def test_alike_in_memory_duckdb_and_spark(people, spark):
     table = people.drop(columns=list(CHANCES.values()))
     engines = duckdb.from_df(table), spark.createDataFrame(table)
-    decision = Decision(key=KEY, weight=WEIGHT, bands=BANDS)
+    roles = Roles(key=KEY, weight=WEIGHT, bands=BANDS)
     target = Target(
         p_rule=0.7, reference="40 and above", locked={PRODUCT: ["lo'an"]},
         costs={"wrong_approval": 5, "wrong_refusal": 1},
     )  # fmt: skip
-    g = FairPatch("score", target, decision=decision, exclude=["group"])
+    g = FairPatch("score", target, roles=roles, exclude=["group"])
     g.fit(table, "y", sensitive_features=[AGE])
     alike(g, target, table, AGE, engines)
     strata = target.replace(within=PRODUCT, reference=None)
@@ -63,9 +63,9 @@ def test_alike_in_memory_duckdb_and_spark(people, spark):
 
 def test_groups_that_are_only_probable_too(people, spark):
     table = people.drop(columns=[AGE, "group"])
-    decision = Decision(key=KEY, weight=WEIGHT, probable={"group": CHANCES})
+    roles = Roles(key=KEY, weight=WEIGHT, probable={"group": CHANCES})
     one, two, three = (
-        audit(t, "y", sensitive_features=["group"], estimator="score", decision=decision).counts
+        audit(t, "y", sensitive_features=["group"], estimator="score", roles=roles).counts
         for t in (table, duckdb.from_df(table), spark.createDataFrame(table))
     )
     assert one == two == three
@@ -77,9 +77,9 @@ def test_groups_that_are_only_probable_too(people, spark):
 def test_names_that_spark_reads_as_syntax_are_refused_in_one_sentence(people, spark, name, column):
     used = {c: c for c in ("y", "group", "score", WEIGHT, KEY)} | {column: name}
     table = spark.createDataFrame(people[list(used)].rename(columns={column: name}).head(100))
-    decision = Decision(key=used[KEY], weight=used[WEIGHT])
+    roles = Roles(key=used[KEY], weight=used[WEIGHT])
     with pytest.raises(ValueError, match="dots and backticks"):
         audit(
             table, used["y"], sensitive_features=[used["group"]], estimator=used["score"],
-            decision=decision,
+            roles=roles,
         )  # fmt: skip

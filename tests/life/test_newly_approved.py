@@ -6,11 +6,11 @@ import pytest
 
 from fairpatch import Decision, FairPatch, Target
 from fairpatch.datasets import load_loans
+from fairpatch.inputs.roles import Roles
 from fairpatch.life.history import History
 from fairpatch.life.history_page import history_page
 from fairpatch.life.monitor import monitor
 from fairpatch.life.newly_approved import evidence_of_worse, matured_of
-from fairpatch.roles import Roles
 
 TARGET = Target(p_rule=0.75)
 

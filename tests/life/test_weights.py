@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from cli.test_cli import POPULATION, fairpatch
-from fairpatch import Decision, FairPatch, Target
+from fairpatch import Decision, FairPatch, Roles, Target
 from fairpatch.engines.target_sql import target_sql
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
@@ -14,7 +14,7 @@ from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE
 from fairpatch.measure.over_time import over_time
 from fairpatch.verdict import Verdict
 
-WEIGHED = Decision(weight="w", key="id")
+WEIGHED = Roles(weight="w", key="id")
 
 
 def people(n, seed, *, heavy=0.1):
@@ -29,7 +29,7 @@ def people(n, seed, *, heavy=0.1):
 def fitted():
     frame = people(8_000, 0)
     X, y, s = frame.drop(columns=["y", "group"]), frame["y"], frame[["group"]]
-    g = FairPatch("score", Target(p_rule=0.75), decision=WEIGHED)
+    g = FairPatch("score", Target(p_rule=0.75), roles=WEIGHED)
     return g.fit(X, y, sensitive_features=s)
 
 
@@ -99,7 +99,7 @@ def test_a_query_with_weights_judges_as_the_certificate(fitted):
     for limit in np.linspace(0.6, 1.0, 9):
         target = Target(p_rule=float(limit))
         judged = fitted.certify(X, y, sensitive_features=s, target=target)
-        query = target_sql(target, WEIGHED, sensitive=["group"])
+        query = target_sql(target, Decision(), WEIGHED, sensitive=["group"])
         found = con.execute(query).fetchall()
         assert bool(found) == (judged.verdict is Verdict.REFUTED)
 

@@ -52,7 +52,7 @@ NAMES = {
 def same(one, other):
     assert (one.groups, one.strata) == (other.groups, other.strata)
     assert one.strata_features == other.strata_features == ("stratum",)
-    for a, b in zip(one._tables, other._tables, strict=True):
+    for a, b in zip(one._tables.values(), other._tables.values(), strict=True):
         assert np.allclose(a, b)
 
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpatch import Decision, FairPatch, PatchedModel, Target, audit
+from fairpatch import FairPatch, PatchedModel, Roles, Target, audit
 from fairpatch.base import BaseModel
 from fairpatch.data.engine_counts import count_table
 from fairpatch.datasets import Population
+from fairpatch.inputs.sensitive import band_values, grouped_table, names_of, proposed
 from fairpatch.measure import p_rule
-from fairpatch.sensitive import band_values, banded_table, names_of, proposed
 
 BANDS = {"age": [25, 40, 60]}
 
@@ -45,9 +45,9 @@ def test_engines_cut_alike_and_nobody_is_left_out(edges, values):
     assert [name is None for name in found] == missing
     assert {name for name in found if name} <= set(names_of(edges))
     table = pl.DataFrame({"x": values}, schema={"x": pl.Float64})
-    assert banded_table(table, {"x": edges}, ["x"])["x"].to_list() == found.tolist()
+    assert grouped_table(table, Roles(bands={"x": edges}), ["x"])["x"].to_list() == found.tolist()
     con = duckdb.connect()
-    own = banded_table(con.from_arrow(table.to_arrow()), {"x": edges}, ["x"])
+    own = grouped_table(con.from_arrow(table.to_arrow()), Roles(bands={"x": edges}), ["x"])
     assert [row[0] for row in own.fetchall()] == found.tolist()
 
 
@@ -56,7 +56,7 @@ def test_an_audit_compares_bands_in_memory_and_in_an_engine():
     options = {
         "sensitive_features": ["age"],
         "estimator": "score",
-        "decision": Decision(bands=BANDS),
+        "roles": Roles(bands=BANDS),
     }
     one = audit(frame, "y", **options)
     two = audit(duckdb.from_df(frame), "y", **options)
@@ -71,17 +71,17 @@ def test_an_audit_compares_bands_in_memory_and_in_an_engine():
 
 
 def test_fit_certificate_and_counts_are_of_bands():
-    decision = Decision(bands={"age": [60]}, key="id")
+    roles = Roles(bands={"age": [60]}, key="id")
     frame = people(6_000, seed=1)
-    g = FairPatch("score", Target(p_rule=0.7), decision=decision)
+    g = FairPatch("score", Target(p_rule=0.7), roles=roles)
     g.fit(frame, "y", sensitive_features=["age"])
-    assert g.patch_.decision.bands == {"age": (60.0,)}
+    assert g.patch_.roles.bands == {"age": (60.0,)}
     assert "age" not in {column.name for column in g.patch_.columns}
     later = people(6_000, seed=2)
     counts = g.patched_.count(later, "y", sensitive_features=["age"])
     assert set(counts.groups) == {("60 and above",), ("below 60",), (None,)}
     (found,) = count_table(
-        duckdb.from_df(later), [g.patch_], BaseModel("score", decision=g.patch_.decision),
+        duckdb.from_df(later), [g.patch_], BaseModel("score", g.patch_.decision, g.patch_.roles),
         y="y", sensitive_features=["age"],
     )  # fmt: skip
     assert found == counts
@@ -93,8 +93,8 @@ def test_fit_certificate_and_counts_are_of_bands():
 
 def test_a_fit_in_an_engine_learns_for_bands():
     frame = people(6_000, seed=3)
-    decision = Decision(bands={"age": [60]}, key="id")
-    g = FairPatch("score", Target(p_rule=0.7), decision=decision)
+    roles = Roles(bands={"age": [60]}, key="id")
+    g = FairPatch("score", Target(p_rule=0.7), roles=roles)
     g.fit(duckdb.from_df(frame), "y", sensitive_features=["age"])
     counts = g.patched_.count(frame, "y", sensitive_features=["age"])
     assert g.choice_.metrics["age"]["p_rule"] >= 0.7
@@ -126,19 +126,19 @@ def test_a_number_with_many_values_is_noticed_before_work():
 )
 def test_bands_that_cannot_be_meant_are_refused(bands, said):
     with pytest.raises(ValueError, match=said):
-        Decision(bands=bands)
+        Roles(bands=bands)
 
 
 def test_bands_of_something_else_are_refused():
     frame = people(500)
     options = {"sensitive_features": ["age"], "estimator": "score"}
     with pytest.raises(ValueError, match="for 'agee', which is no sensitive feature"):
-        audit(frame, "y", decision=Decision(bands={"agee": [40]}), **options)
+        audit(frame, "y", roles=Roles(bands={"agee": [40]}), **options)
     words = pd.DataFrame({"sex": ["f", "m"] * 50, "score": [0.2, 0.8] * 50})
     with pytest.raises(TypeError, match="values that are no numbers"):
         audit(
             words,
             sensitive_features=["sex"],
             estimator="score",
-            decision=Decision(bands={"sex": [1]}),
+            roles=Roles(bands={"sex": [1]}),
         )

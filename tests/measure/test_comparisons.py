@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from fairpatch import Decision, FairPatch, Target
+from fairpatch import Decision, FairPatch, Roles, Target
 from fairpatch.choose.dial import trace
 from fairpatch.choose.dial_pairs import in_layers
 from fairpatch.choose.frontier_file import save_frontier
@@ -253,7 +253,7 @@ def test_the_same_in_memory_duckdb_and_spark(lending, spark):
 
 def test_a_table_in_an_engine_is_fitted_in_strata(lending):
     _, new = lending
-    g = FairPatch("score", Target(p_rule=0.7, within="product"), decision=Decision(key="id"))
+    g = FairPatch("score", Target(p_rule=0.7, within="product"), roles=Roles(key="id"))
     g.fit(duckdb.from_df(new), "y", sensitive_features=["group"])
     assert {r.feature for r in g.certificate_.results} == {
         "group in card", "group in loan", "group in mortgage"
@@ -331,6 +331,6 @@ def test_a_small_group_against_the_reference_is_judged_and_not_told(tmp_path):
 
 def test_an_engine_that_counts_no_strata_gives_no_bound(lending):
     _, new = lending
-    g = FairPatch("score", Target(p_rule=0.7, within="product"), decision=Decision(key="id"))
+    g = FairPatch("score", Target(p_rule=0.7, within="product"), roles=Roles(key="id"))
     g.fit(duckdb.from_df(new), "y", sensitive_features=["group"])
     assert g.choice_.bound is None  # that of everybody would be of another target

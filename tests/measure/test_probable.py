@@ -7,15 +7,15 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cli.test_cli import POPULATION, fairpatch
-from fairpatch import Decision, FairPatch, Target, audit
+from fairpatch import FairPatch, Roles, Target, audit
+from fairpatch.inputs.probable import draw, without_assumption
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
 from fairpatch.measure import p_rule
 from fairpatch.measure.counts import Counts
-from fairpatch.probable import draw, without_assumption
 
 PROBABLE = {"group": {"a": "p_a", "b": "p_b"}}
-CONTRACT = Decision(probable=PROBABLE, key="id")
+CONTRACT = Roles(probable=PROBABLE, key="id")
 
 
 def people(n, seed, *, known=0.0):
@@ -33,18 +33,16 @@ def people(n, seed, *, known=0.0):
     return frame
 
 
-def fit_to(frame, target, decision=CONTRACT):
+def fit_to(frame, target, roles=CONTRACT):
     X = frame.drop(columns=["y", "true"])
-    return FairPatch("score", target, decision=decision).fit(
-        X, frame["y"], sensitive_features=["group"]
-    )
+    return FairPatch("score", target, roles=roles).fit(X, frame["y"], sensitive_features=["group"])
 
 
 def test_groups_are_drawn_alike_in_every_engine(spark):
     frame = people(4_000, 0, known=0.2)
     table = frame.drop(columns="true")
     one, two, third = (
-        audit(t, "y", sensitive_features=["group"], estimator="score", decision=CONTRACT)
+        audit(t, "y", sensitive_features=["group"], estimator="score", roles=CONTRACT)
         for t in (table, duckdb.from_df(table), spark.createDataFrame(table))
     )
     assert one.counts == two.counts == third.counts
@@ -128,20 +126,20 @@ def test_a_month_is_monitored_and_reviewed(tmp_path):
 def test_probabilities_that_cannot_be_are_refused(change, why):
     frame = change(people(2_000, 0)).drop(columns="true")
     with pytest.raises(ValueError, match=why):
-        audit(frame, "y", sensitive_features=["group"], estimator="score", decision=CONTRACT)
+        audit(frame, "y", sensitive_features=["group"], estimator="score", roles=CONTRACT)
 
 
 def test_contracts_that_cannot_be_meant():
     for wrong in ({"race": {"White": "p"}}, {"race": {"White": "p", "Black": "p"}}, {"race": "p"},
                   {"a": {"x": "1", "y": "2"}, "b": {"x": "3", "y": "4"}}):  # fmt: skip
         with pytest.raises(ValueError, match="probable|one sensitive feature"):
-            Decision(probable=wrong)
+            Roles(probable=wrong)
     frame = people(2_000, 0).drop(columns="true")
     with pytest.raises(ValueError, match="must be names"):
-        audit(frame, "y", sensitive_features=frame["group"], estimator="score", decision=CONTRACT)
+        audit(frame, "y", sensitive_features=frame["group"], estimator="score", roles=CONTRACT)
     with pytest.raises(ValueError, match="key='id'"):
         audit(duckdb.from_df(frame), "y", sensitive_features=["group"], estimator="score",
-              decision=CONTRACT.replace(key=None))  # fmt: skip
+              roles=CONTRACT.replace(key=None))  # fmt: skip
 
 
 def test_on_the_command_line(tmp_path):

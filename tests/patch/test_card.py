@@ -314,7 +314,7 @@ def test_a_card_reads_as_it_decides():
     assert "nurse or wife" in text
     assert "18 to below 25" in text
     assert re.search(r"20 to below 40 +0\n", text)
-    assert re.search(r"score 0.4 to below 0.5 +-10\n", text)
+    assert re.search(r"score 0.4 to 0.5 +-10\n", text)
     assert "0.5 to below 0.6" not in text  # nobody there may change
     assert "A denied person is approved at 40 points or more." in text
     assert "No approved person becomes denied." in text

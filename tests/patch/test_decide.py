@@ -16,7 +16,7 @@ from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.measure.direction import DIRECTIONS
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
-from fairpatch.patch.apply import DECISION, apply
+from fairpatch.patch.apply import DECISION, SCORE, apply
 from fairpatch.patch.decide import changes, decide
 from fairpatch.patch.one import OnePerson
 
@@ -25,7 +25,7 @@ T = 0.4
 BOTH_WAYS = {
     (0.7, 1.0): 1, (0.7, 0.5): 1, (0.7, 0.0): 0, (0.7, -1.0): 0,
     (0.2, 1.0): 0, (0.2, 0.5): 0, (0.2, 0.0): 0, (0.2, -1.0): 1,
-    (T, 1.0): 0, (T, 0.0): 0, (T, -1.0): 0,
+    (T, 1.0): 0, (T, 0.0): 0, (T, -1.0): 1,
 }  # fmt: skip
 # where 0 is favourable, f favours whoever is at or below the threshold
 HARM = {
@@ -35,9 +35,16 @@ HARM = {
 }  # fmt: skip
 
 
-def expected(p, r, direction, favourable):
+# exactly at the threshold, where that is decision 1
+AT_LEAST = {(T, 1.0): 1, (T, 0.0): 0, (T, -1.0): 0}
+HARM_AT_LEAST = {(T, 1.0): 1, (T, 0.0): 1, (T, -1.0): 0}
+
+
+def expected(p, r, direction, favourable, at_least=False):
     """The table; a direction leaves f's decision where it would change the other way."""
     before, after = int(p > T), (BOTH_WAYS if favourable else HARM)[p, r]
+    if at_least and p == T:
+        before, after = 1, (AT_LEAST if favourable else HARM_AT_LEAST)[p, r]
     promoted = (after == favourable) and before != favourable
     demoted = (after != favourable) and before == favourable
     forbidden = (promoted and direction == "demote_only") or (
@@ -49,13 +56,13 @@ def expected(p, r, direction, favourable):
 CASES = [(direction, favourable) for direction in DIRECTIONS for favourable in (1, 0)]
 
 
-def patch_of(direction, favourable):
+def patch_of(direction, favourable, at_least=False):
     """r is the column itself: r = 1 + (r - 1)."""
     slope = NumberWeight(column="r", coefficient=1.0, missing=0.0)
     return Patch(
         columns=[Column(name="r", kind="number")],
         concepts=[Concept(name="c", weight=1.0, intercept=-1.0, numbers=[slope])],
-        decision=Decision(threshold=T, favourable=favourable),
+        decision=Decision(threshold=T, favourable=favourable, at_least=at_least),
         direction=direction,
     )
 
@@ -64,10 +71,11 @@ def frame():
     return pd.DataFrame(list(BOTH_WAYS), columns=["p", "r"])
 
 
+@pytest.mark.parametrize("at_least", [False, True])
 @pytest.mark.parametrize(("direction", "favourable"), CASES)
-def test_everything_that_decides_keeps_to_the_table(direction, favourable):
-    patch, rows = patch_of(direction, favourable), frame()
-    wanted = [expected(p, r, direction, favourable) for p, r in BOTH_WAYS]
+def test_everything_that_decides_keeps_to_the_table(direction, favourable, at_least):
+    patch, rows = patch_of(direction, favourable, at_least), frame()
+    wanted = [expected(p, r, direction, favourable, at_least) for p, r in BOTH_WAYS]
     model = PatchedModel(BaseModel("p"), patch)
     assert model.decide(rows).astype(int).tolist() == wanted
     one = OnePerson(patch)
@@ -79,6 +87,13 @@ def test_everything_that_decides_keeps_to_the_table(direction, favourable):
         assert int(duckdb.sql(sql(patch, "p", table="row")).df()[DECISION][0]) == decision
     graph = run_graph(patch_graph(patch).SerializeToString(), rows, score="p")
     assert graph[DECISION].astype(int).tolist() == wanted
+    # and the patched score is on the side of the decision, everywhere
+    scores = [apply(patch, rows, "p")[SCORE], graph[SCORE], model.predict_proba(rows)[:, 1]]
+    scores.append(duckdb.sql(sql(patch, "p", table="rows", with_score=True)).df()[SCORE])
+    for score in scores:
+        above = np.asarray(score) >= T if at_least else np.asarray(score) > T
+        near = np.abs(np.asarray(score) - T) < 1e-15  # r of 0 says nothing more
+        assert (above == np.array(wanted))[~near].all()
     # the rule itself, in terms of whom f favours
     f_logit = model.logits(rows)
     favoured = decide(f_logit, rows["r"].to_numpy(), direction)
@@ -94,7 +109,7 @@ def test_a_stack_of_models_keeps_to_the_table_too():
     decided = stack.decide(None, f_logit)
     for row, direction in zip(decided, DIRECTIONS, strict=True):
         assert row.tolist() == decide(f_logit, ratio, direction).tolist()
-    assert decided[0].tolist() == [False, True, False, False, False, False]
+    assert decided[0].tolist() == [False, True, True, False, False, False]
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

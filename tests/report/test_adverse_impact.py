@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import fisher_exact
 from scipy.stats.contingency import odds_ratio
 
-from fairpatch import Decision, audit
+from fairpatch import Decision, Roles, audit
 
 
 def audited(groups, feature="group", **options):
@@ -115,7 +115,7 @@ def test_weights_leave_the_tests_out():
     frame = pd.DataFrame(
         {"g": ["a"] * 200 + ["b"] * 200, "p": [0.9, 0.1] * 200, "w": [1.0, 2.0, 1.0, 3.0] * 100}
     )
-    found = audit(frame, sensitive_features=["g"], estimator="p", decision=Decision(weight="w"))
+    found = audit(frame, sensitive_features=["g"], estimator="p", roles=Roles(weight="w"))
     (table,) = found.adverse_impact()
     assert all(row.fisher_p is None and row.standard_deviations is None for row in table.rows)
     assert "no test is told" in table.table("decision 1").text()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import sync_playwright
 
-from fairpatch import Decision, FairPatch, Target
+from fairpatch import Decision, FairPatch, Roles, Target
 from fairpatch.datasets import load_loans
 from fairpatch.measure.metric import P_RULE
 
@@ -282,7 +282,7 @@ def test_weights_have_no_explorer():
          "x": random.normal(size=1_000) + (s == "B")}
     )  # fmt: skip
     y = (random.random(1_000) < X["score"]).astype(int)
-    g = FairPatch("score", Target(p_rule=0.7), decision=Decision(weight="w"))
+    g = FairPatch("score", Target(p_rule=0.7), roles=Roles(weight="w"))
     g.fit(X, y, sensitive_features={"s": s})
     found = g.review(X, y, sensitive_features={"s": s}, refits=0)
     assert found.summary.explorer is None

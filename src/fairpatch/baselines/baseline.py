@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel, Estimator
+from fairpatch.inputs.values import Value
 from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.groups import Groups
-from fairpatch.measure.values import Value
 from fairpatch.patch.encoding import Encoder
 
 

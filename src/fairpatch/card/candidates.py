@@ -38,6 +38,7 @@ from fairpatch.choose.swaps import Swaps
 from fairpatch.choose.target import Target
 from fairpatch.data.splits import Crossed
 from fairpatch.decision import Decision
+from fairpatch.inputs.roles import Roles
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.telling import group_auc
@@ -93,6 +94,7 @@ class Cards:
     locked: tuple[Lock, ...]
     """Whose decisions are a matter of policy."""
     decision: Decision
+    roles: Roles
     provenance: Provenance
     why_left_out: dict[str, str]
     """By column: why no scorecard reads it."""
@@ -137,6 +139,7 @@ class Cards:
             ),
             strength=1.0 if strength else 0.0,
             decision=self.decision,
+            roles=self.roles,
             direction=direction,
             provenance=self.provenance,
         )
@@ -178,7 +181,7 @@ def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
     rows, target = both.rows, task.target
     problem, why = remembered(rows, both.weight, task, options)
     most = most_columns(target)
-    folds = folds_of(3 * rows.s.comparable().strata + rows.y, FOLDS, task.seed)
+    folds = folds_of(3 * rows.s.comparable().strata + rows.y, FOLDS, task.seed, rows.person)
     judged = np.ones(len(rows), bool) if both.known_to_f is None else ~both.known_to_f
     folds[~judged] = -1  # always learned from
     aims = [
@@ -272,7 +275,7 @@ def _pool(
     top = int(-(-highest // step) + 1) * step
     return Cards(
         tuple(cards), tuple(models), np.array(ratios), np.array(final),
-        np.arange(top, 0, -step, dtype=np.float64), bands, target.locks, task.decision,
+        np.arange(top, 0, -step, dtype=np.float64), bands, target.locks, task.decision, task.roles,
         _provenance(task, problem, options), why,
     )  # fmt: skip
 

@@ -185,8 +185,11 @@ def cross_fitted(
     return learned
 
 
-def folds_of(strata: Any, n: int, seed: int) -> Ints:
-    """Each row's fold, every stratum spread over all of them."""
+def folds_of(strata: Any, n: int, seed: int, person: Ints | None = None) -> Ints:
+    """Each row's fold, every stratum spread over all of them; rows of a person in one."""
+    if person is not None:
+        _, first, whose = np.unique(person, return_index=True, return_inverse=True)
+        return np.asarray(folds_of(strata[first], n, seed)[whose])
     random, folds = np.random.default_rng(seed), np.empty(len(strata), np.int64)
     for value in np.unique(strata):
         rows = np.flatnonzero(strata == value)

@@ -10,7 +10,7 @@ import numpy as np
 from fairpatch._arrays import Floats, Ints
 from fairpatch.card.options import CardOptions
 from fairpatch.floor import MIN_PEOPLE
-from fairpatch.measure.values import Value
+from fairpatch.inputs.values import Value
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 

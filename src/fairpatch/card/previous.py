@@ -15,6 +15,7 @@ from fairpatch.choose.pool import Patches
 from fairpatch.choose.swaps import Swaps
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
+from fairpatch.inputs.roles import Roles
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.places import Places
 from fairpatch.patch import CardScale, Patch
@@ -36,6 +37,11 @@ class Joined:
     def decision(self) -> Decision:
         """What f decides."""
         return self.new.decision
+
+    @property
+    def roles(self) -> Roles:
+        """What the columns are."""
+        return self.new.roles
 
     @property
     def directions(self) -> list[Direction]:
@@ -82,7 +88,7 @@ def beside_previous(
 ) -> Joined:
     """New candidates and the previous scorecard on the same rows, on one scale of points."""
     provenance = new.provenance.model_copy(update={"edits": previous.provenance.edits})
-    same = {"strength": 1.0, "decision": new.decision, "provenance": provenance}
+    same = {"strength": 1.0, "decision": new.decision, "roles": new.roles, "provenance": provenance}
     card = previous.card or CardScale(approve_at=1)
     cards = [
         previous.model_copy(

@@ -245,7 +245,17 @@ def _people(result: Result, table: Protected) -> PublishedCount:
     if result.feature not in table.counts.features:
         tens = full_tens(result.people)
         return PublishedCount(tens, tens + 9)
-    groups = [table.people(result.feature, group=i) for i in _judged(table, result.feature)]
+    judged = _judged(table, result.feature)
+    heads = table.by(result.feature).persons
+    if heads is not None:  # of people with several rows, those
+        tens = full_tens(int(heads[judged].sum()))
+        whole = not any(table.hidden(result.feature)[i] for i in judged)
+        return (
+            PublishedCount(result.people, result.people)
+            if whole
+            else PublishedCount(tens, tens + 9)
+        )
+    groups = [table.people(result.feature, group=i) for i in judged]
     high = [size.high for size in groups]
     most = None if None in high else sum(n for n in high if n is not None)
     return PublishedCount(sum(size.low for size in groups), most)

@@ -166,7 +166,7 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     """
     by_feature = {feature: frontier.counts.by(feature) for feature in frontier.counts.features}
     known, blind = fewest(target, by_feature, frontier.q, frontier.f_logit > 0, frontier.weight)
-    if frontier.candidates.decision.weight is not None:
+    if frontier.candidates.roles.weight is not None:
         known = None  # it counts people, and not what they weigh
     (able,) = options(frontier, [target])
     if not able:

@@ -31,13 +31,12 @@ from fairpatch.data.outcomes import (
 )
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Fresh, FreshRows, count_rows
-from fairpatch.decision import Decision
 from fairpatch.identity.fingerprint import fingerprint_of
+from fairpatch.inputs.probable import assumed, without_assumption
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
-from fairpatch.probable import assumed, without_assumption
 from fairpatch.verdict import Verdict
 
 ALIKE = 0.5
@@ -97,7 +96,7 @@ class Fitted:
 
 def fit_target(task: Task, learner: Learner) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
-    task = replace(task, splits=splits_expecting(task.splits, task.decision, task.doubt))
+    task = replace(task, splits=splits_expecting(task.splits, task.decision, task.roles.doubt))
     splits, target = task.splits, task.target
     check_scores(target.only_between, task.decision)
     check_points_right(splits.learn, task.decision)
@@ -116,7 +115,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         known = looks_known(splits.fresh.sample(MOST_ASKED))
         certificate = replace(rungs.certificate, warning=known).resting_on(
             assumption_of(
-                splits.fresh.rows if isinstance(splits.fresh, FreshRows) else None, task.decision,
+                splits.fresh.rows if isinstance(splits.fresh, FreshRows) else None,
                 frontier.candidates.patch(rungs.choice.model, rungs.choice.strength),
             )
         )  # fmt: skip
@@ -130,7 +129,7 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         counts = count_rows(learned.rows, patch, target.comparisons)
         choice = preferred = _with_expected(choice, counts, target, "selection rows")
     patch = frontier.candidates.patch(choice.model, choice.strength)
-    outlook = outlook_of(learned_rows(splits), task.decision, patch, task.doubt)
+    outlook = outlook_of(learned_rows(splits), task.decision, patch, task.roles.doubt)
     patch = type(patch).model_validate({**dict(patch), "action": target.action, "outlook": outlook})
     choice = replace(choice, outlook=_outlook(patch, learned.rows))
     return Fitted(
@@ -159,7 +158,7 @@ def _swings(
     What rests on outcomes that nobody has seen must not decide between patches unnoticed.
     """
     rows, pool, target = learned.rows, frontier.candidates, task.target
-    outlook = outlook_of(rows, task.decision, doubt=task.doubt)
+    outlook = outlook_of(rows, task.decision, doubt=task.roles.doubt)
     ends = outlook.ends(odds_of(rows, task.decision))
     chosen = pool.patch(preferred.model, preferred.strength).decide(rows.X, rows.f) != (rows.f > 0)
     for words, end in zip(("badly", "well"), ends, strict=True):
@@ -189,14 +188,14 @@ def _outlook(patch: Patch, rows: Rows) -> tuple[Expected, Expected] | None:
     return None if promoted is None or left is None else (promoted, left)
 
 
-def assumption_of(rows: Rows | None, decision: Decision, patch: Patch) -> str | None:
+def assumption_of(rows: Rows | None, patch: Patch) -> str | None:
     """What a certificate rests on, where the groups of some of these people were drawn.
 
     Of people in an engine, None, no more is said than that.
     """
-    if not decision.probable:
+    if not patch.roles.probable:
         return None
-    (feature,) = decision.probable
+    (feature,) = patch.roles.probable
     if rows is None:
         return assumed(feature)
     if rows.chances is None or rows.told is None:

@@ -106,7 +106,7 @@ class Frontier:
         rows, pool = learned.rows, learned.pool
         counts = learned.counts or Counts.from_arrays(
             decision=rows.f > 0, y=rows.labels, sensitive_features=rows.s.comparable(),
-            strata=strata_of(comparisons, rows.X), outcomes=rows.outcomes,
+            person=rows.person, strata=strata_of(comparisons, rows.X), outcomes=rows.outcomes,
         )  # fmt: skip
         weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
         priced = None if costs is None else costs.read(rows.X, rows.good)

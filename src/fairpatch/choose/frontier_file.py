@@ -68,7 +68,7 @@ def save_frontier(frontier: Frontier, path: str | Path) -> Path:
 def _coarse(frontier: Frontier, records: Sequence[Record]) -> Iterator[SavedRecord]:
     """Records by full tens of people; of weighted rows no share, as tens of weights are nobody."""
     tens = InTens.of(frontier, frontier.asked)
-    weighted = frontier.candidates.decision.weight is not None
+    weighted = frontier.candidates.roles.weight is not None
     for r in records:
         dials = tens.only(frontier.dials[r.model])
         first = next(iter(frontier.dials[r.model].values()))

@@ -19,10 +19,10 @@ from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Splits
 from fairpatch.decision import Decision
+from fairpatch.inputs.roles import PLAIN, Roles
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
-from fairpatch.roles import DOUBT
 
 ENTRY_POINTS = "fairpatch.learners"
 """The group in which a package names its learners."""
@@ -41,6 +41,8 @@ class Task:
         Of the columns that a patch may read.
     decision : Decision
         What f decides.
+    roles : Roles
+        What the columns are.
     target : Target
         What the patched model has to meet.
     seed : int
@@ -54,8 +56,6 @@ class Task:
     cross_fit : bool
         Whether candidates are to be compared on people whom they have not seen; not where only
         what a wish costs is to be seen.
-    doubt : float
-        By which factor the odds of outcomes that nobody has seen may be off.
     """
 
     splits: Splits
@@ -67,7 +67,7 @@ class Task:
     ask: "Ask | None" = None
     memory: dict[str, Any] = field(default_factory=dict, repr=False)
     cross_fit: bool = True
-    doubt: float = DOUBT
+    roles: Roles = PLAIN
 
 
 @dataclass(frozen=True, eq=False)

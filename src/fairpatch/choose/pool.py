@@ -10,6 +10,7 @@ from fairpatch._arrays import Floats
 from fairpatch.choose.swaps import Swaps
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
+from fairpatch.inputs.roles import Roles
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.places import Places
 from fairpatch.patch import Patch
@@ -29,6 +30,10 @@ class Pool(Protocol):
     @property
     def decision(self) -> Decision:
         """What f decides."""
+
+    @property
+    def roles(self) -> Roles:
+        """What the columns are."""
 
     @property
     def directions(self) -> Sequence[Direction]:
@@ -101,6 +106,11 @@ class Patches:
     def decision(self) -> Decision:
         """What f decides."""
         return self.patches[0].decision
+
+    @property
+    def roles(self) -> Roles:
+        """The same of all of them."""
+        return self.patches[0].roles
 
     @property
     def directions(self) -> list[Direction]:

@@ -100,7 +100,7 @@ def _places(
     name = next(iter(given))
     if len(given) > 1:
         refuse("--approvals is for a patch that decides, --referrals for one that refers: give one")
-    key = patch.decision.key if key is None else key
+    key = patch.roles.key if key is None else key
     if key is None:
         refuse(f"--{name} shares places out person by person: name their column, --key id")
     if not out.suffix:

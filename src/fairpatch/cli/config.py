@@ -21,15 +21,15 @@ from fairpatch.choose.learner import learner_of, options_of
 from fairpatch.choose.target import OPTIONS, Target
 from fairpatch.cli.dialect import Dialect
 from fairpatch.cli.say import note, refuse
-from fairpatch.decision import Decision
-from fairpatch.direction import harm_in
+from fairpatch.decision import MOVED, Decision
+from fairpatch.inputs.direction import harm_in
+from fairpatch.inputs.probable import columns_of
+from fairpatch.inputs.roles import Roles
 from fairpatch.life.plan import Need
-from fairpatch.probable import columns_of
 from fairpatch.report.identity import About
-from fairpatch.roles import Roles
 
-OF_THE_DECISION = ("positive", "favourable", "threshold", "score_unit", "weight", "key")
-OF_THE_COLUMNS = ("outcomes", "doubt")
+OF_THE_DECISION = ("positive", "favourable", "threshold", "score_unit")
+OF_THE_COLUMNS = ("outcomes", "doubt", "weight", "key")
 INSIDE = {"decision": OF_THE_DECISION, "columns": OF_THE_COLUMNS}
 """Entries of a group that may also stand by themselves, as flags do."""
 LISTS = ("sensitive", "exclude", "categories", "ignore")
@@ -66,14 +66,13 @@ class Config(BaseModel):
     )
     decision: Decision = Field(
         default_factory=Decision,
-        description="the positive label, which decision is good for a person, threshold, weights, "
-        "key and words; positive, favourable, threshold, score_unit, weight and key may be "
-        "given directly, too",
+        description="the positive label, which decision is good for a person, threshold and words; "
+        "positive, favourable, threshold and score_unit may be given directly, too",
     )
     columns: Roles = Field(
         default_factory=Roles,
-        description="what is to be known of the columns: whose outcomes there are; outcomes and "
-        "doubt may be given directly, too",
+        description="what the columns are: whose outcomes there are, weight, key, bands; outcomes, "
+        "doubt, weight and key may be given directly, too",
     )
     sensitive: list[str] = Field(description="columns of the sensitive features")
     score: str | None = Field(None, description="column of the base model's probability")
@@ -139,6 +138,7 @@ class Config(BaseModel):
         """Entries of the decision and of the columns may stand beside them, as flags do."""
         if not isinstance(data, dict):
             return data
+        data = _with_moved(data)
         for group, names in INSIDE.items():
             direct = {k: data[k] for k in names if data.get(k) is not None}
             rest = {k: v for k, v in data.items() if k not in names}
@@ -153,7 +153,7 @@ class Config(BaseModel):
     @model_validator(mode="after")
     def _one_role_each(self) -> "Config":
         """A column that is two things at once is a mistake."""
-        roles = [("label", self.label), ("score", self.score), ("weight", self.decision.weight),
+        roles = [("label", self.label), ("score", self.score), ("weight", self.columns.weight),
                  *(("sensitive", name) for name in self.sensitive)]  # fmt: skip
         seen: dict[str, str] = {}
         for role, name in roles:
@@ -172,12 +172,26 @@ class Config(BaseModel):
     @property
     def named(self) -> list[str]:
         """Every column that is spoken of."""
-        some = (self.score, self.seen_by_base, self.decision.weight, self.decision.key)
-        probable = self.decision.probable  # such a feature need not be a column itself
+        some = (self.score, self.seen_by_base, self.columns.weight, self.columns.key)
+        probable = self.columns.probable  # such a feature need not be a column itself
         told = [name for name in self.sensitive if name not in probable]
         lists = (*told, *columns_of(probable), *self.exclude, *self.categories, *self.ignore)
         named = (self.label, *lists, *some, *self.columns.exclude, *self.columns.categories)
         return list(dict.fromkeys(name for name in named if name))
+
+
+def _with_moved(data: dict[str, Any]) -> dict[str, Any]:
+    """What a decision said of columns, until 0.1, in its place."""
+    decision = data.get("decision")
+    if not isinstance(decision, dict) or not any(decision.get(name) for name in MOVED):
+        return data
+    columns = {**(data.get("columns") or {})}
+    for name in MOVED:
+        value = decision.get(name)
+        if value and columns.setdefault(name, value) != value:
+            raise ValueError(f"{name} is given twice, in decision and in columns")
+    rest = {name: value for name, value in decision.items() if name not in MOVED}
+    return {**data, "decision": rest, "columns": columns}
 
 
 def schema() -> str:

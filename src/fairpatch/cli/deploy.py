@@ -34,10 +34,10 @@ def run(
     if out.exists():
         refuse(f"{out} exists: name a new folder")
     loaded = piloted(load(patch_path(patch)), pilot, key)
-    key = key or loaded.decision.key
+    key = key or loaded.roles.key
     place = Destination(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
     audited = asked_of(patch) if patch.is_dir() else None
-    if audited is not None and loaded.decision.probable:
+    if audited is not None and loaded.roles.probable:
         say("groups are drawn by probabilities: audit and monitoring are fairpatch's own, no query")
         audited = None
     files = pack(loaded, score_of(patch, score), cast("Kind", to), place, audited)

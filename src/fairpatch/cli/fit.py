@@ -144,7 +144,7 @@ def fit(
     g = estimator_of(options, f, options.asked, options.learner)
     table = table_of(options)  # before anything is shown: a column may be missing
     tell_names(f, table)
-    inside = options.decision.key is not None and options.score is not None
+    inside = options.columns.key is not None and options.score is not None
     people = table if inside else tables.in_memory(table)
     notice(options, people)
     with showing(sys.stderr.isatty() and not quiet):
@@ -181,13 +181,13 @@ def _tell_patch(g: "FairPatch", options: "Config") -> None:
     if not g.choice_.change_rate:
         note(
             f"Nothing changes: the base model meets the target already, where decision 1 is a "
-            f"score above {options.decision.above}. Is that your threshold?"
+            f"score {options.decision.rule}. Is that your threshold?"
         )
-    if options.decision.weight is not None:
+    if options.columns.weight is not None:
         note(
             "Rows weigh differently: the fewest changes, the explorer and the alternatives, "
             "which count people, are not worked out."
-            + (KEY_NEEDED if options.decision.key is None else "")
+            + (KEY_NEEDED if options.columns.key is None else "")
         )
     if g.choice_.strength != g.preferred_.strength:
         note(
@@ -227,7 +227,7 @@ def _review(g: "FairPatch", patch: "Patch", options: "Config", out: Path) -> "Re
     from fairpatch.report.review import review_rows
 
     tell("reviewing", 0.0)
-    fresh = g.fitted_.fresh_rows(MOST if options.decision.key else None)
+    fresh = g.fitted_.fresh_rows(MOST if options.columns.key else None)
     model = PatchedModel(g.base_, patch, g.patched_.classes)
     about = about_run(options, out)
     return review_rows(model, fresh, fitted=g.fitted_, exclude=g.exclude, about=about)

@@ -27,7 +27,7 @@ def run(
     from typing import get_args
 
     from fairpatch.files.atomic import write_whole
-    from fairpatch.roles import Outcomes as Whose
+    from fairpatch.inputs.roles import Outcomes as Whose
 
     if favourable not in (None, 0, 1):
         refuse(
@@ -94,7 +94,7 @@ data: {_yaml(data)}
 {_dialect(data)}\
 # the outcome; leave it empty where there are none
 label: {_yaml(profile.label)}
-{_outcomes(profile)}\
+{_columns(profile)}\
 decision:
 {_entry("positive", positive, about)}\
   # never guessed: 1 where a high score is good for a person, 0 where it is bad for them{sounds}
@@ -102,9 +102,6 @@ decision:
   # decision 1 is a {_what(profile)} above this{_at_half(profile)}: set it to your model's own
   threshold: {_threshold(profile)}
 {_unit(profile)}\
-{_entry("weight", profile.weight, "what each row weighs")}\
-{_entry("key", profile.key, "tells people apart: those who weigh more are drawn by it")}\
-{_bands(profile)}\
   # what people call them: approved, denied, positive_words, negative_words
 # {what if model is None else "the base model"}
 {base}
@@ -130,11 +127,21 @@ seed: 0
 """
 
 
+def _columns(profile: Profile) -> str:
+    """What the columns are, where there is something to say."""
+    said = (
+        _outcomes(profile)
+        + _entry("weight", profile.weight, "what each row weighs")
+        + _entry("key", profile.key, "tells people apart: those who weigh more are drawn by it")
+        + _bands(profile)
+    )
+    return said and f"# what the columns are{NEW}columns:{NEW}{said}"
+
+
 def _outcomes(profile: Profile) -> str:
     if profile.outcomes is None:
         return ""
     return f"""\
-columns:
   # whose outcome is known: that of the approved, of the approved and a sample of the denied, or
   # everybody's (some too young to have one). {profile.why_outcomes}
   outcomes: {'"?"' if profile.outcomes == "?" else profile.outcomes}
@@ -212,7 +219,7 @@ def _ages(profile: Profile) -> str:
     if not profile.ages:
         return ""
     cut = ", ".join(f"{_yaml(name)}: {edges}" for name, edges in profile.ages.items())
-    return f"# an age may be one, too; then with bands in the decision: {{{cut}}}{NEW}"
+    return f"# an age may be one, too; then with bands in columns: {{{cut}}}{NEW}"
 
 
 def _list(columns: dict[str, str]) -> str:

@@ -141,7 +141,7 @@ def _people(options: "Config", data: str, labels: str | None, join: str | None) 
         named = [n for n in options.named if n != options.label]
         tables.need_columns(given, named, data)
         return tables.without(given, [n for n in options.ignore if n in given.columns]), False
-    column = join or options.decision.key
+    column = join or options.columns.key
     if column is None:
         return refuse("--labels needs the key that both tables share: --join COLUMN")
     return tables.with_labels(data, labels, column, options.label, options.csv), True
@@ -161,10 +161,10 @@ def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
     from fairpatch.life.monitor import COMPARED
     from fairpatch.patch.apply import DECISION
 
-    decision = options.decision
+    roles = options.columns
     strata = options.asked.comparisons.columns if options.asked.comparisons else ()
     wanted = (*(c.name for c in g.patch.columns), options.score, *options.sensitive, DECISION,
-              decision.weight, decision.key, *strata)  # fmt: skip
+              roles.weight, roles.key, *strata)  # fmt: skip
     columns = [name for name in dict.fromkeys(wanted) if name is not None and name in table.columns]
     return tables.sample_of(data, table, columns, COMPARED)
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fairpatch.direction import harm_in
+from fairpatch.inputs.direction import harm_in
 
 if TYPE_CHECKING:
     from fairpatch.score import Unit
@@ -162,8 +162,8 @@ def _code(guess: Profile, name: str, distinct: int) -> None:
 
 def _cut(guess: Profile, name: str, known: Any) -> None:
     """Bands for a number that is sensitive, or an age."""
+    from fairpatch.inputs.sensitive import proposed
     from fairpatch.measure.groups import MAX_NUMBERS
-    from fairpatch.sensitive import proposed
 
     wanted = name in guess.sensitive or name.lower() in AGES
     if wanted and known.dtype.kind in "iuf" and known.nunique() > MAX_NUMBERS:

@@ -205,8 +205,8 @@ def no_features(source: Path, data: str) -> list[str]:
     if not source.is_dir():
         return index_columns(data)
     options = options_of(source)
-    decision = options.decision
-    some = (options.label, options.seen_by_base, decision.weight, decision.key)
+    roles = options.columns
+    some = (options.label, options.seen_by_base, roles.weight, roles.key)
     named = [*(n for n in some if n), *options.sensitive, *options.ignore]
     return [*named, *index_columns(data)]
 
@@ -215,10 +215,10 @@ def piloted(patch: "Patch", share: float | None, key: str | None) -> "Patch":
     """The patch for a share of people, where that is asked for."""
     if share is None:
         return patch
-    key = key or patch.decision.key
+    key = key or patch.roles.key
     if key is None:
         refuse(
-            "--pilot draws people by their key, a column of whole numbers: --key id, or decision: "
+            "--pilot draws people by their key, a column of whole numbers: --key id, or columns: "
             "{key: id} in the configuration of the fit"
         )
     if not 0 < share <= 1:

@@ -64,9 +64,9 @@ def _test(folder: Path, table: str, dialect: str) -> str:
         refuse("--test needs a run's folder: a patch file does not know the target")
     of = asked_of(folder)
     refs = {stand_in(): table} if "{{" in table else {}  # dbt's own references stay as they are
+    patch = load(patch_path(folder))
     text = target_sql(
-        of.target, load(patch_path(folder)).decision, sensitive=list(of.sensitive),
-        label=of.label, table=next(iter(refs), table), dialect=cast(Dialect, dialect),
-        groups=of.groups,
+        of.target, patch.decision, patch.roles, sensitive=list(of.sensitive), label=of.label,
+        table=next(iter(refs), table), dialect=cast(Dialect, dialect), groups=of.groups,
     )  # fmt: skip
     return replaced(text, refs, dialect)

@@ -56,6 +56,7 @@ class Adversarial:
                     fairness=target.fairness,
                     direction=direction,
                     seed=task.seed,
+                    roles=task.roles,
                 )
                 for direction in directions
             ]

@@ -20,6 +20,8 @@ from fairpatch.choose.pool import STRONGEST
 from fairpatch.commod.problem import Grid, Problem, Ratios, Training
 from fairpatch.data.rows import Rows
 from fairpatch.decision import PLAIN, Decision
+from fairpatch.inputs.roles import PLAIN as ROWS
+from fairpatch.inputs.roles import Roles
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.fairness import Fairness
 from fairpatch.patch import Patch, Provenance
@@ -38,6 +40,7 @@ class Candidates:
     provenance: Provenance
     directions: tuple[Direction, ...]
     """Of each model; those of a joined stack may differ."""
+    roles: Roles = ROWS
 
     @classmethod
     def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
@@ -111,6 +114,7 @@ class Candidates:
             offset=float(self.ratios.a[m, 0]),
             strength=strength,
             decision=self.decision,
+            roles=self.roles,
             direction=self.directions[m],
             provenance=self.provenance.model_copy(update={"settings": settings}),
         )
@@ -123,6 +127,7 @@ def train_candidates(
     *,
     encoder: Encoder | None = None,
     decision: Decision = PLAIN,
+    roles: Roles = ROWS,
     fairness: Fairness = "demographic_parity",
     direction: Direction = "both",
     seed: int = 0,
@@ -161,7 +166,7 @@ def train_candidates(
         },
     )
     ratios = train(problem, grid, training)
-    return Candidates(encoder, grid, ratios, decision, provenance, (direction,) * len(grid))
+    return Candidates(encoder, grid, ratios, decision, provenance, (direction,) * len(grid), roles)
 
 
 def _trainer() -> Any:

@@ -18,6 +18,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.estimator import PatchEstimator, seed_of
 from fairpatch.identity.probe import with_probe
+from fairpatch.inputs.roles import Roles
 from fairpatch.measure.fairness import Fairness
 
 
@@ -45,8 +46,11 @@ class Commod(PatchEstimator):
         Concepts, steps, learning rates, callbacks.
     decision : Decision, optional
         What f decides: which label its score is about, which decision is favourable, threshold.
+    roles : Roles, optional
+        What is to be known of the columns: weights, bands, what the patch must not use.
     exclude : collection of str
-        Columns that the patch must not use, beside those with a sensitive feature's name.
+        As of ``roles``: columns that the patch must not use, beside those with a sensitive
+        feature's name.
     random_state : int, RandomState or None
         Same seed, same patch.
     progress : bool
@@ -71,7 +75,7 @@ class Commod(PatchEstimator):
     True
     """
 
-    _kept: ClassVar[frozenset[str]] = frozenset({"estimator", "decision", "training"})
+    _kept: ClassVar[frozenset[str]] = frozenset({"estimator", "decision", "roles", "training"})
 
     def __init__(
         self,
@@ -83,6 +87,7 @@ class Commod(PatchEstimator):
         fairness: Fairness = "demographic_parity",
         training: Training | None = None,
         decision: Decision | None = None,
+        roles: Roles | None = None,
         exclude: Collection[str] = (),
         random_state: Any = 0,
         progress: bool = False,
@@ -94,6 +99,7 @@ class Commod(PatchEstimator):
         self.fairness = fairness
         self.training = training
         self.decision = decision
+        self.roles = roles
         self.exclude = exclude
         self.random_state = random_state
         self.progress = progress
@@ -132,7 +138,7 @@ class Commod(PatchEstimator):
         if is_engine_table(X):
             raise TypeError("Commod trains on rows in memory: fetch a sample of the table")
         decision, seed = self._decision, seed_of(self.random_state)
-        given, classes = read_given(self, X, y, sensitive_features, decision)
+        given, classes = read_given(self, X, y, sensitive_features, decision, self._roles)
         if given.sensitive is None and self.lambda_fair > 0:
             raise ValueError(
                 "sensitive_features must be given to fit: lambda_fair above 0 compares groups. Set "
@@ -146,7 +152,7 @@ class Commod(PatchEstimator):
         with showing(self.progress):
             candidates = train_candidates(
                 rows, Grid.of(*lambdas), learner.observed, encoder=encoder, decision=base.decision,
-                fairness=self.fairness, seed=seed,
+                fairness=self.fairness, seed=seed, roles=base.roles,
             )  # fmt: skip
         patch = with_probe(with_fingerprint(candidates.patch(0), rows), base, rows.X)
         fitted = Fitted(patch, encoder, encoder, people=len(rows), learner=learner)
@@ -159,4 +165,5 @@ class Commod(PatchEstimator):
         check.one_of("fairness", self.fairness, get_args(Fairness))
         check.a("training", self.training, Training, "Training(n_steps=200)")
         check.a("decision", self.decision, Decision, "Decision(favourable=0)")
+        check.a("roles", self.roles, Roles, "Roles(weight='w')")
         check.names("exclude", self.exclude)

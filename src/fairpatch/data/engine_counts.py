@@ -14,21 +14,22 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch import _checks as check
-from fairpatch.base import BaseModel, given_score, threshold_expr
+from fairpatch.base import BaseModel
+from fairpatch.inputs.roles import Outcomes
+from fairpatch.inputs.sensitive import sensitive_table
+from fairpatch.inputs.values import Value
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.measure.labels import known_label, label_expr
-from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
 from fairpatch.patch.expressions import (
+    approved_expr,
     confidence_expr,
     favour_expr,
     needed_points_expr,
 )
 from fairpatch.patch.typed import typed
-from fairpatch.roles import Outcomes
-from fairpatch.sensitive import sensitive_table
 
 CONFIDENCE = "fairpatch_confidence"
 
@@ -52,7 +53,7 @@ def count_table(
     label: str | nw.Expr | None = y
     label_of, decision = None, base.decision
     check.spark_names(nw.from_native(table), (y, decided, *strata))
-    table = sensitive_table(table, decision, sensitive_features)
+    table = sensitive_table(table, base.roles, sensitive_features)
     if y is not None and decision.negative is None:
         label = label_expr(table, y, decision)[1]
     elif y is not None:
@@ -80,8 +81,8 @@ def count_patches(
         raise TypeError("f must be a score column of the table: see fairpatch.engines.scoring")
     options: dict[str, Any] = {
         "decision": base.favour_expr(), "sensitive_features": features, "y": label,
-        "sample_weight": base.decision.weight, "label_of": label_of, "strata": strata,
-        "outcomes": outcomes,
+        "sample_weight": base.roles.weight, "label_of": label_of, "strata": strata,
+        "outcomes": outcomes, "person": base.roles.person,
     }  # fmt: skip
     if made is not None:
         return Counts.from_frame_each(table, new_decisions=[made], **options)
@@ -124,13 +125,11 @@ def _standing(patches: Sequence[Patch], score: str) -> nw.Expr:
     points, confidence = nw.col(f"{POINTS}_0"), nw.col(f"{CONFIDENCE}_0")
     needed = [(patch.card.approve_at, patch.card.deny_at) for patch in patches if patch.card]
     gain, loss = ([pair[side] for pair in needed] for side in (0, 1))
-    p, t = given_score(one.decision, score), threshold_expr(one.decision)
-    good = bool(one.decision.favourable)
-    denied, favoured = (p < t, p > t) if good else (p > t, p <= t)
+    favoured = approved_expr(one, score)
     nobody = nw.lit(None).cast(nw.Int64)
     up = _between(points - confidence, min(gain) - 1, max(gain))
     down = _between(points + confidence, min(loss), max(loss) + 1)
-    return nw.when(denied).then(up if may_promote(one.direction) else nobody).otherwise(
+    return nw.when(~favoured).then(up if may_promote(one.direction) else nobody).otherwise(
         nw.when(favoured).then(down if may_demote(one.direction) else nobody).otherwise(nobody)
     )  # fmt: skip
 

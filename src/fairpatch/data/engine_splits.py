@@ -27,17 +27,17 @@ from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.settled import with_scale, with_thresholds
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
-from fairpatch.keys import PRIME, place
+from fairpatch.inputs.keys import PRIME, check_key, numbered, numbers_of, place, with_persons
+from fairpatch.inputs.probable import columns_of, drawn_table
+from fairpatch.inputs.roles import Roles
+from fairpatch.inputs.sensitive import grouped_table
+from fairpatch.inputs.values import Value
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.labels import label_expr
-from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
-from fairpatch.probable import columns_of, drawn_table
-from fairpatch.roles import Outcomes
-from fairpatch.sensitive import banded_table
 
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
 THINNED = 1
@@ -67,16 +67,14 @@ class EngineSplits:
     base: BaseModel
     shares: Shares
     seed: int
-    outcomes: Outcomes = "everybody"
-    """Whose label is known."""
 
     @classmethod
     def of(
         cls, table: Any, y: Any, sensitive_features: Any, f: Any, decision: Decision,
-        shares: Shares | None, seed: int, outcomes: Outcomes = "everybody",
+        roles: Roles, shares: Shares | None, seed: int,
     ) -> "EngineSplits":  # fmt: skip
         """A table as a caller gives it: everything is the name of one of its columns."""
-        key: Any = decision.key
+        key: Any = roles.key
         features = (
             list(sensitive_features) if isinstance(sensitive_features, list | tuple)
             else [sensitive_features]
@@ -84,25 +82,27 @@ class EngineSplits:
         named = (f, key, *features, *([] if y is None else [y]))
         if not all(isinstance(name, str) for name in named):
             raise TypeError(
-                "for a table in an engine, the estimator, y, sensitive_features and the decision's "
-                "key must be names of its columns: FairPatch('score', target, decision=Decision("
-                "key='id')).fit(table, 'y', sensitive_features=['sex']). A model is turned into a "
-                "score column by fairpatch.engines.scoring"
+                "for a table in an engine, the estimator, y, sensitive_features and the key must "
+                "be names of its columns: FairPatch('score', target, roles=Roles(key='id')).fit("
+                "table, 'y', sensitive_features=['sex']). A model is turned into a score column by "
+                "fairpatch.engines.scoring"
             )
         if shares is None:
             people = value_of(nw.from_native(table).lazy().select(nw.len()))
             shares = shares_for(int(people))
         decision = with_thresholds(decision, table)
+        table = with_persons(numbered(table, key), roles.person)
         label = None if y is None else label_expr(table, y, decision)[1]
-        base = BaseModel(f, decision=with_scale(decision, table, f, label))
-        drawn = drawn_table(table, decision.probable, key)
-        found = cls(drawn, key, y, tuple(features), base, shares, seed, outcomes)
-        return replace(found, table=banded_table(drawn, decision.bands, features))
+        base = BaseModel(f, with_scale(decision, table, f, label), roles)
+        drawn = drawn_table(table, roles.probable, key)
+        found = cls(drawn, key, y, tuple(features), base, shares, seed)
+        return replace(found, table=grouped_table(drawn, roles, features))
 
     def __post_init__(self) -> None:
         names = self.frame.collect_schema()
         wanted = {"key": self.key, "y": self.y, "the score": self.base.score_column}
-        wanted["the weight"] = self.base.decision.weight
+        wanted["the weight"] = self.base.roles.weight
+        wanted["person"] = self.base.roles.person
         wanted |= {f"sensitive feature {i + 1}": name for i, name in enumerate(self.features)}
         for what, name in wanted.items():
             if name is not None and name not in names:
@@ -111,11 +111,6 @@ class EngineSplits:
                     + did_you_mean(name, list(names))
                 )
         check.spark_names(self.frame, list(names))
-        if not names[self.key].is_integer():
-            raise TypeError(
-                f"key must be a column of whole numbers that tells rows apart; {self.key!r} is "
-                f"{names[self.key]}. Number the rows once, for instance by a hash of the key"
-            )
 
     @property
     def frame(self) -> nw.LazyFrame[Any]:
@@ -138,7 +133,8 @@ class EngineSplits:
     def _placed(self) -> nw.LazyFrame[Any]:
         """With every row's place and label as columns, so that an engine works them out once."""
         return self.frame.with_columns(
-            place(self.key, self.seed).alias(PLACE), self._label[1].alias(LABEL)
+            place(self.base.roles.person or self.key, self.seed).alias(PLACE),
+            self._label[1].alias(LABEL),
         )
 
     @property
@@ -150,10 +146,10 @@ class EngineSplits:
     @property
     def reserved(self) -> set[str]:
         """Key, label, weight and sensitive features: what no model reads."""
-        decision = self.base.decision
-        weight = {decision.weight} if decision.weight else set()
+        roles = self.base.roles
+        named = {name for name in (roles.weight, roles.person) if name}
         label = set() if self.y is None else {self.y}
-        return {self.key, *label, *weight, *self.features, *columns_of(decision.probable)}
+        return {self.key, *label, *named, *self.features, *columns_of(roles.probable)}
 
     @property
     def counts(self) -> tuple[Counts, Counts, Counts]:
@@ -184,8 +180,9 @@ class EngineSplits:
             decision=self.base.favour_expr(),
             sensitive_features=[*self.features, SPLIT],
             y=LABEL,
-            sample_weight=self.base.decision.weight,
-            outcomes=self.outcomes,
+            sample_weight=self.base.roles.weight,
+            outcomes=self.base.roles.outcomes,
+            person=self.base.roles.person,
         )
         lost = counts.where([group[-1] == LOST for group in counts.groups]).total
         if lost:
@@ -218,7 +215,7 @@ class EngineSplits:
         strata = () if comparisons is None else comparisons.columns
         return count_patches(
             fresh, patches, self.base, nw.col(LABEL), self.features, strata=strata,
-            outcomes=self.outcomes,
+            outcomes=self.base.roles.outcomes,
         )  # fmt: skip
 
     def sample(self, most: int | None) -> Rows:
@@ -244,10 +241,11 @@ class EngineSplits:
             if k != BOTH
         ]
         chosen = reduce(lambda a, b: a | b, taken)
-        weight = self.base.decision.weight
-        columns = [self.key, *self.features, *self.columns, *([weight] if weight else [])]
+        roles = (self.base.roles.weight, self.base.roles.person)
+        columns = [self.key, *self.features, *self.columns, *(name for name in roles if name)]
         placed = self._placed.filter(chosen)
         fetched = frame_of(placed.select(*columns, LABEL, PLACE)).sort(self.key)
+        check_key(fetched[self.key].to_numpy(), self.key)
         split = np.searchsorted(self._edges[1:3], fetched[PLACE].to_numpy(), side="right")
         return [
             self._rows(fetched, self.both_counts)
@@ -301,28 +299,36 @@ class EngineSplits:
         at = {group: g for g, group in enumerate(counts.groups)}
         people = counts.along("group", "label")[[at[group] for group in joint]]
         weight = (people / np.maximum(taken, 1))[code, y]
-        weight_column, stands_for = self.base.decision.weight, weight
+        weight_column, stands_for = self.base.roles.weight, weight
+        person = self.base.roles.person
         if weight_column is not None:
             weight = weight * check.weights("weight", fetched[weight_column].to_numpy())
         X = fetched.select(*self.columns).to_native()
         return Rows(
-            X, y, groups, self.base.logits(X), weight, stands_for=stands_for, outcomes=self.outcomes
+            X,
+            y,
+            groups,
+            self.base.logits(X),
+            weight,
+            stands_for=stands_for,
+            outcomes=self.base.roles.outcomes,
+            person=None if person is None else numbers_of(fetched[person].to_numpy()),
         )
 
 
-def thinned_table(table: Any, decision: Decision) -> Any:
+def thinned_table(table: Any, roles: Roles) -> Any:
     """People drawn by what they weigh, each as likely as w / max w: by the hash of their key."""
-    if decision.weight is None:
+    if roles.weight is None:
         return table
-    if decision.key is None:
+    if roles.key is None:
         raise ValueError(
             "rows weigh differently, and are drawn by their key to be judged over time: name it, "
-            + hint("Decision(key='id')", "key: id in the configuration")
+            + hint("Roles(key='id')", "key: id in the configuration")
         )
     frame = nw.from_native(table).lazy()
-    weight = nw.col(decision.weight).cast(nw.Float64)
+    weight = nw.col(roles.weight).cast(nw.Float64)
     heaviest = float(value_of(frame.select(weight.max())) or 1.0)
-    at = place(decision.key, THINNED).cast(nw.Float64)
+    at = place(roles.key, THINNED).cast(nw.Float64)
     return frame.filter(at < weight * (PRIME / heaviest)).to_native()
 
 

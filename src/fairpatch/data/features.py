@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from fairpatch._checks import same_people
 from fairpatch.decision import Decision
+from fairpatch.inputs.given import Given, take_apart
+from fairpatch.inputs.roles import Roles
 from fairpatch.measure.labels import read_labels
 from fairpatch.patch.columns import Columns
-from fairpatch.roles import Given, take_apart
 
 
 def read_features(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -45,7 +46,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def read_given(
-    estimator: Any, X: Any, y: Any, sensitive_features: Any, decision: Decision,
+    estimator: Any, X: Any, y: Any, sensitive_features: Any, decision: Decision, roles: Roles,
     *, gaps: bool = False,
 ) -> tuple[Given, NDArray[Any]]:  # fmt: skip
     """Rows in memory, features checked and labels as 0 and 1; and the classes of the labels.
@@ -54,7 +55,7 @@ def read_given(
     """
     f = estimator.estimator
     known, classes = (getattr(f, name, None) for name in ("feature_names_in_", "classes_"))
-    given = take_apart(X, y, sensitive_features, decision, known)
+    given = take_apart(X, y, sensitive_features, roles, known)
     same_people(X=given.X, y=given.y)
     features = read_features(estimator, given.X, reset=True)
     if given.y is None and gaps:

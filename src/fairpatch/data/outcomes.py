@@ -19,11 +19,11 @@ from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed, FreshRows, Splits
 from fairpatch.decision import Decision
 from fairpatch.floor import MIN_PEOPLE, full_tens
+from fairpatch.inputs.roles import DOUBT
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.known import KnownLabels
 from fairpatch.patch import Patch
 from fairpatch.patch.outlook import HUNDRED, Outlook
-from fairpatch.roles import DOUBT
 
 ENOUGH, EACH = 50, 10
 """People with an outcome, and of each outcome, from which on the score is calibrated."""

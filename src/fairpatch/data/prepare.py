@@ -9,6 +9,7 @@ from fairpatch._arrays import Floats
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
+from fairpatch.inputs.roles import Roles
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 
@@ -17,6 +18,7 @@ def prepare(
     rows: Rows,
     f: Estimator,
     decision: Decision,
+    roles: Roles,
     exclude: Collection[str],
     categories: Collection[str] = (),
 ) -> tuple[Encoder, BaseModel]:
@@ -28,7 +30,9 @@ def prepare(
     hidden |= set() if rows.groups is None else set(rows.groups.features)
     names = set(Columns.of(rows.X).names)
     encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)}, categories=categories)
-    base = BaseModel(_StandIn(encoder, rows, decision) if f is None else f, decision=decision)
+    base = BaseModel(
+        _StandIn(encoder, rows, decision) if f is None else f, decision=decision, roles=roles
+    )
     return encoder, base
 
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import BaseModel
+from fairpatch.inputs.roles import Outcomes
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons, Layers, check_many
 from fairpatch.measure.groups import Groups, numbered
 from fairpatch.patch.columns import Columns
-from fairpatch.roles import Outcomes
 
 Shares = tuple[float, float, float]
 """Of the rows: how many to learn from, to choose on, and to certify on."""
@@ -42,6 +42,8 @@ class Rows:
     """Of a feature that is known by probabilities: P(group), (rows, groups)."""
     told: Bools | None = None
     """Whose group of that feature is known, and not drawn."""
+    person: Ints | None = None
+    """Whose row it is, as a whole number, where people may have several."""
     outcomes: Outcomes = "everybody"
     """Whose label is known."""
     expected: Floats | None = None
@@ -145,6 +147,10 @@ class Rows:
         shares = shares_for(len(self)) if shares is None else shares
         check_shares(shares)
         stratum = numbered(*self.s.codes.T, self.y)
+        if self.person is not None:  # all rows of a person are in one split
+            _, first, whose = np.unique(self.person, return_index=True, return_inverse=True)
+            alone = replace(self.take(first), person=None)
+            return alone.split_codes(shares, seed)[whose]
         random = np.random.default_rng(seed)
         place = np.empty(len(self))
         for value in np.unique(stratum):  # spread each stratum evenly over 0 to 1, in random order

@@ -11,8 +11,8 @@ import numpy as np
 from fairpatch._fetch import rows_of
 from fairpatch._hints import did_you_mean
 from fairpatch.decision import Decision
+from fairpatch.inputs.values import plain
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.values import plain
 from fairpatch.score import MOST_CUTS, Cuts, PointScale, assumed_scale, fitted_scale
 
 SCORE, LABEL, PEOPLE = "fairpatch_score", "fairpatch_y", "fairpatch_n"

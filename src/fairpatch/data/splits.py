@@ -170,4 +170,5 @@ def count_rows(rows: Rows, patch: Patch, comparisons: Comparisons | None = None)
         sample_weight=rows.sample_weight,
         strata=strata_of(comparisons, rows.X),
         outcomes=rows.outcomes,
+        person=rows.person,
     )

@@ -60,7 +60,7 @@ class Protected:
         """Which groups are too small to be shown, in the order of the counts."""
         if margin in self.withheld:
             return [True] * len(self.by(*margin).groups)
-        return [not self.small_shown and too_few(size) for size in self.by(*margin).sizes]
+        return [not self.small_shown and too_few(size) for size in self.by(*margin).heads]
 
     @cached_property
     def whole(self) -> bool:
@@ -122,7 +122,7 @@ class Protected:
         counts = self.by(*margin)
         return [
             i
-            for i, (group, size) in enumerate(zip(counts.groups, counts.sizes, strict=True))
+            for i, (group, size) in enumerate(zip(counts.groups, counts.heads, strict=True))
             if None not in group and size >= least
         ]
 
@@ -220,7 +220,7 @@ def _exactly(
         for key, mask in _masks(table.rates).items():
             for group, count in enumerate(counts.in_cells(mask).tolist()):
                 published[table.margin, group, key] = PublishedCount(count, count)
-        secret = np.array([counts.in_cells(mask) for mask in _secret_masks(table.rates)])
+        secret = np.array([counts.heads_by(mask) for mask in _secret_masks(table.rates)])
         few |= bool(((secret > 0) & (secret < MIN_PEOPLE)).any())
     return published, few
 
@@ -268,9 +268,16 @@ def _program(
         marked[starts[block] : starts[block + 1]] = inside
         return marked
 
+    def most(marked: Bools) -> int:
+        """Of few people nobody may learn more than this; of few with many rows, how many those."""
+        return max(
+            MIN_PEOPLE - 1, int(people[marked].sum()) if blocks[0].persons is not None else 0
+        )
+
     def publish(margin: Margin, group: int, block: int, members: Bools, rates: Any) -> None:
         """What is told of a group, or that it is small; and what must not follow."""
-        small = margin != EVERYBODY and too_few(int(blocks[block].sizes[members].sum()))
+        own = blocks[block]
+        small = margin != EVERYBODY and too_few(int(own.heads[members].sum()))
         if not small:
             worth = {0: _WORTH_OF_ALL, 1: 1.0}.get(len(margin), _WORTH_OF_CROSSING)
             for key, mask in _masks(rates).items():
@@ -282,10 +289,10 @@ def _program(
                 continue
             if small:
                 # somebody is there, but nobody may learn what was decided of whom
-                secrets.append(Secret(marked, 1 if mask.all() else 0, MIN_PEOPLE - 1))
+                secrets.append(Secret(marked, 1 if mask.all() else 0, most(marked)))
                 program.stated += [secrets[-1]] if mask.all() else []
-            elif too_few(int(people[marked].sum())):
-                secrets.append(Secret(marked, 1, MIN_PEOPLE - 1))
+            elif too_few(int(own.heads_by(mask)[members].sum())):
+                secrets.append(Secret(marked, 1, most(marked)))
         for rate in () if small else rates:
             # that none of few has a label, or each of them, is known of everybody who is there
             if not too_few(int(people[spread(block, members, rate.among)].sum())):

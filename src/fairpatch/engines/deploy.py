@@ -4,22 +4,24 @@
 sensitive columns and the label, for those who may see them: tests and monitoring read that one.
 """
 
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from itertools import pairwise
 from typing import Literal
 
+from fairpatch._extras import need
+from fairpatch._fetch import sql_name, sql_text
 from fairpatch.choose.target import Target
-from fairpatch.decision import Decision
 from fairpatch.engines.dbt import model, ref, schema, stand_in
+from fairpatch.engines.dialects import BY_DUCKDB
 from fairpatch.engines.pack_words import heading, readme
 from fairpatch.engines.sql import Dialect, check_sql, sql
 from fairpatch.engines.statements import function, quoted, view
 from fairpatch.engines.target_sql import askable, target_sql
 from fairpatch.floor import MIN_PEOPLE
+from fairpatch.inputs.roles import PLAIN, Roles
+from fairpatch.inputs.sensitive import LARGEST, names_of
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import CHANGED, DECISION
-from fairpatch.sensitive import LARGEST, names_of
 
 Kind = Literal["view", "function", "dbt"]
 BITS = ("mssql", "mysql", "sqlite")
@@ -110,13 +112,13 @@ def _written(
     if audited is not None and audited.change_rate is not None:
         tests["changes"] = _changes(decided, audited.change_rate * MORE, dialect)
     if audited is not None and place.key is not None:
-        queries["audit"] = _audit(people, decided, place.key, audited, patch.decision, dialect)
+        queries["audit"] = _audit(people, decided, place.key, audited, patch.roles, dialect)
         good = patch.decision.favourable == 1
-        queries["monitor"] = _monitor(audit, audited, patch.decision, dialect, good=good)
+        queries["monitor"] = _monitor(audit, audited, patch.roles, dialect, good=good)
         if askable(audited.target, audited.label):
-            cut = patch.decision.replace(bands={})  # the audit's view has bands already
+            cut = patch.roles.replace(bands={}, unknown={}, spellings={})  # its view has groups
             tests["target"] = target_sql(
-                audited.target, cut, sensitive=list(audited.sensitive),
+                audited.target, patch.decision, cut, sensitive=list(audited.sensitive),
                 label=audited.label, table=names.audit, dialect=dialect, groups=audited.groups,
             )  # fmt: skip
     return queries, tests
@@ -206,12 +208,14 @@ def _nothing(patch: Patch) -> Patch:
 
 
 def _audit(
-    people: str, decided: str, key: str, audited: Audited, decision: Decision, dialect: str
+    people: str, decided: str, key: str, audited: Audited, roles: Roles, dialect: str
 ) -> str:
     """Decisions with the sensitive columns, numbers as bands, and the label, by the key."""
-    more = [name for name in (audited.label, decision.weight) if name]
+    more = [name for name in (audited.label, roles.weight) if name]
     held = [*audited.sensitive, *audited.strata, *more]
-    columns = ",\n  ".join(_held(c, decision.bands.get(c), dialect) for c in held)
+    columns = ",\n  ".join(
+        _held(c, roles if c in audited.sensitive else PLAIN, dialect) for c in held
+    )
     k = quoted(key, dialect, dotted=False)
     patched_columns = ",\n  ".join(quoted(c, dialect) for c in (DECISION, CHANGED))
     return (
@@ -220,17 +224,30 @@ def _audit(
     )
 
 
-def _held(column: str, edges: Sequence[float] | None, dialect: str) -> str:
-    """A column of the people; of a number that is cut, its band."""
-    name = quoted(column, dialect, dotted=False)
-    if edges is None:
-        return f"people.{name}"
-    ends = pairwise([-LARGEST, *edges, LARGEST])  # from the lowest to the largest number: no NaN
-    cases = " ".join(
+def _held(column: str, roles: Roles, dialect: str) -> str:
+    """A column of the people; of a sensitive one, its groups."""
+    values = dict.fromkeys(roles.unknown_of(column), "NULL")
+    values |= {value: sql_text(group) for value, group in roles.spelled(column).items()}
+    name = sql_name(column) if values else quoted(column, dialect, dotted=False)
+    edges = roles.bands.get(column)
+    ends = [] if edges is None else [*pairwise([-LARGEST, *edges, LARGEST])]  # and so no NaN
+    bands = [] if edges is None else names_of(edges)
+    cases = [
         f"WHEN people.{name} >= {low!r} AND people.{name} < {high!r} THEN '{band}'"
-        for (low, high), band in zip(ends, names_of(edges), strict=True)
-    )
-    return f"CASE {cases} END AS {name}"
+        for (low, high), band in zip(ends, bands, strict=True)
+    ]
+    if not values:
+        return f"CASE {' '.join(cases)} END AS {name}" if cases else f"people.{name}"
+    as_text = f"CAST(people.{name} AS TEXT)"
+    known = [
+        f"WHEN {as_text} IN ({sql_text(value)}, {sql_text(f'{value}.0')}) THEN {group}"
+        for value, group in values.items()  # a code of 3 may lie there as 3.0
+    ]
+    rest = "" if cases else f" ELSE {as_text}"
+    text = f"CASE {' '.join([*known, *cases])}{rest} END AS {name}"
+    sqlglot = need("sqlglot", extra="sql")
+    (written,) = sqlglot.transpile(text, read="duckdb", write=BY_DUCKDB.get(dialect, dialect))
+    return str(written)
 
 
 def _changes(decided: str, most: float, dialect: str) -> str:
@@ -239,7 +256,7 @@ def _changes(decided: str, most: float, dialect: str) -> str:
     return f"SELECT share FROM ({share}) AS s\nWHERE share > {most!r}"  # noqa: S608
 
 
-def _monitor(audit: str, audited: Audited, decision: Decision, dialect: str, *, good: bool) -> str:
+def _monitor(audit: str, audited: Audited, roles: Roles, dialect: str, *, good: bool) -> str:
     """Favourable decisions by group, in full tens of people; groups of few are left out.
 
     Exact counts, month after month, would tell what became of somebody who is new.
@@ -254,8 +271,8 @@ def _monitor(audit: str, audited: Audited, decision: Decision, dialect: str, *, 
         "changed": _number(CHANGED, dialect),
     }
     tens = ",\n  ".join(f"{_tens(n, dialect)} AS {name}" for name, n in counts.items())
-    if decision.weight is not None:  # of what people weigh, a share to two digits
-        weight, one = quoted(decision.weight, dialect, dotted=False), _sides(DECISION, dialect)
+    if roles.weight is not None:  # of what people weigh, a share to two digits
+        weight, one = quoted(roles.weight, dialect, dotted=False), _sides(DECISION, dialect)
         hits = f"SUM(CASE WHEN {one[0 if good else 1]} THEN {weight} ELSE 0 END)"
         among = f"SUM(CASE WHEN {one[0]} OR {one[1]} THEN {weight} ELSE 0 END)"
         tens += f",\n  ROUND({hits} / NULLIF({among}, 0), 2) AS weighted_rate"

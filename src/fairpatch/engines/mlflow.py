@@ -18,7 +18,7 @@ import numpy as np
 from fairpatch._extras import need
 from fairpatch.engines.onnx import SCORE, merged_graph, patch_graph, save_graph
 from fairpatch.files.atomic import whole_folder
-from fairpatch.measure.values import plain
+from fairpatch.inputs.values import plain
 from fairpatch.patch import Patch, save
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column, Kind

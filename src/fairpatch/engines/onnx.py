@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import logit
 
 from fairpatch._extras import need
+from fairpatch.base import BESIDE, POINTS_BESIDE
 from fairpatch.engines.onnx_base import base_logits
 from fairpatch.engines.onnx_base import log_odds as odds_of
 from fairpatch.engines.onnx_graph import Graph, joined
@@ -86,8 +87,7 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
             "And", [high, graph.node("Less", [threshold, graph.constant([LARGEST_SCORE])])]
         )
     graph.node("And", [low, high], output=VALID)
-    ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
-    approved, denied = (graph.node(op, [p, threshold]) for op in ways)
+    approved, denied = _sides(graph, patch, p, threshold)
     if patch.decision.in_points:  # how far, whatever odds points stand for
         far = graph.node("Sub", [p, threshold])
         shift = threshold
@@ -120,6 +120,13 @@ def _threshold(graph: Graph, patch: Patch) -> str:
     )
 
 
+def _sides(graph: Graph, patch: Patch, score: str, threshold: str) -> tuple[str, str]:
+    """Whom f approves, and whom it denies: a score of exactly the threshold is one of them."""
+    ways = ("GreaterOrEqual", "Less") if patch.decision.at_least else ("Greater", "LessOrEqual")
+    one, zero = (graph.node(op, [score, threshold]) for op in ways)
+    return (one, zero) if patch.decision.favourable else (zero, one)
+
+
 def _check_names(patch: Patch) -> None:
     """Inputs and outputs of a graph share one space of names with what is ours."""
     for column in patch.columns:
@@ -149,8 +156,7 @@ def merged_graph(model: PatchedModel, X: Any, *, with_reason: bool = False) -> A
     threshold = patch.decision.cut
     shift = graph.constant([float(logit(threshold))])
     zero = graph.constant([0.0])
-    ways = ("Greater", "Less") if patch.decision.favourable else ("LessOrEqual", "Greater")
-    approved, denied = (graph.node(op, [f_logit, zero]) for op in ways)
+    approved, denied = _sides(graph, patch, f_logit, zero)
 
     def edge(value: float) -> str:
         return graph.constant([float(log_odds(value, threshold, patch.decision))])
@@ -198,8 +204,9 @@ def _patched(
         ratio = graph.node("Add", [turned, one], output=RATIO)
     else:
         ratio = _card_ratio(graph, patch, approved, confidence)
-    _decision(graph, patch, approved, denied, ratio)
-    _score(graph, patch, f_logit, shift, approved, ratio)
+    favoured = _decision(graph, patch, approved, denied, ratio)
+    changed = graph.node("Xor", [approved, favoured])
+    _score(graph, patch, f_logit, shift, approved, changed, ratio)
     outputs = {RATIO: double, PATCHED: double, DECISION: boolean, **(more or {})}
     if with_reason:
         _reasons(graph, patch, approved)
@@ -323,7 +330,7 @@ def run_graph(graph: str | Path | bytes, table: Any, *, score: str | None = None
     return outputs
 
 
-def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> None:
+def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str) -> str:
     zero = graph.constant([0.0])
     kept, turned = (graph.node(op, [ratio, zero]) for op in ("Greater", "Less"))
     stay = graph.node("And", [approved, kept]) if may_demote(patch.direction) else approved
@@ -332,9 +339,12 @@ def _decision(graph: Graph, patch: Patch, approved: str, denied: str, ratio: str
         favoured = graph.node("Or", [stay, graph.node("And", [denied, turned])])
     as_f = "Identity" if patch.decision.favourable else "Not"
     graph.node(as_f, [favoured], output=DECISION)
+    return favoured
 
 
-def _score(graph: Graph, patch: Patch, f_logit: str, shift: str, approved: str, ratio: str) -> None:
+def _score(
+    graph: Graph, patch: Patch, f_logit: str, shift: str, approved: str, changed: str, ratio: str
+) -> None:
     """g = sigmoid(r f_logit + logit t), f's own where the direction leaves a person alone.
 
     Of points, g = r (s - t) + t.
@@ -344,10 +354,15 @@ def _score(graph: Graph, patch: Patch, f_logit: str, shift: str, approved: str, 
         moved = graph.node("Where", [approved, f_logit, moved])
     if not may_promote(patch.direction):
         moved = graph.node("Where", [approved, moved, f_logit])
-    if patch.decision.in_points:
-        graph.node("Add", [moved, shift], output=PATCHED)
-    else:
-        graph.node("Sigmoid", [graph.node("Add", [moved, shift])], output=PATCHED)
+    moved = graph.node("Add", [moved, shift])
+    g = moved if patch.decision.in_points else graph.node("Sigmoid", [moved])
+    beside = (POINTS_BESIDE if patch.decision.in_points else BESIDE) * (
+        -1.0 if patch.decision.at_least else 1.0
+    )
+    t = shift if patch.decision.in_points else graph.node("Sigmoid", [shift])
+    turned = graph.node("And", [graph.node("Equal", [f_logit, graph.constant([0.0])]), changed])
+    there = graph.node("Add", [t, graph.constant([beside])])
+    graph.node("Where", [turned, there, g], output=PATCHED)
 
 
 def _about(patch: Patch) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from fairpatch.engines.onnx_graph import Graph
-from fairpatch.measure.values import Value, plain
+from fairpatch.inputs.values import Value, plain
 from fairpatch.patch.kinds import holds
 from fairpatch.patch.parts import CategoricalWeight, NumberWeight, Range, RangesWeight
 from fairpatch.patch.terms import LARGEST, SMALLEST

@@ -14,10 +14,11 @@ from fairpatch._extras import need
 from fairpatch.choose.target import Target
 from fairpatch.decision import Decision
 from fairpatch.engines.sql import Dialect, as_text, place_of
+from fairpatch.inputs.roles import PLAIN, Roles
+from fairpatch.inputs.sensitive import grouped_table
 from fairpatch.measure.comparisons import ENOUGH
 from fairpatch.measure.metric import Metric
 from fairpatch.patch.apply import DECISION
-from fairpatch.sensitive import banded_table
 
 _KINDS = {bool: "boolean", int: "int64", float: "float64"}
 
@@ -25,6 +26,7 @@ _KINDS = {bool: "boolean", int: "int64", float: "float64"}
 def target_sql(
     target: Target,
     decision: Decision,
+    roles: Roles = PLAIN,
     *,
     sensitive: list[str],
     label: str | None = None,
@@ -49,16 +51,16 @@ def target_sql(
     # declared as numbers, so that the cast to text is written for columns of any type
     within = () if target.comparisons is None else target.comparisons.columns
     types = {**dict.fromkeys((*sensitive, *within), "int64"), DECISION: "boolean"}
-    if decision.weight is not None:
-        types[decision.weight] = "float64"
+    if roles.weight is not None:
+        types[roles.weight] = "float64"
     if label is not None:
         types[label] = _KINDS.get(type(decision.positive), "string")
     name, where = place_of(table)
-    people = banded_table(ibis.table(types, name=name, **where), decision.bands, sensitive)
+    people = grouped_table(ibis.table(types, name=name, **where), roles, sensitive)
     enough = float(-ndtri((1 - target.confidence) / max(groups * (groups - 1), 1)))
     violations = [
-        _broken(ibis, _rates(people, metric, feature, label, decision, within), metric, limit,
-                feature, enough, within, _reference(target, feature))
+        _broken(ibis, _rates(people, metric, feature, label, decision, roles.weight, within),
+                metric, limit, feature, enough, within, _reference(target, feature))
         for metric, limit, feature in asked
     ]  # fmt: skip
     return as_text(ibis.union(*violations) if len(violations) > 1 else violations[0], dialect)
@@ -78,7 +80,7 @@ def askable(target: Target, label: str | None) -> list[tuple[Metric, float]]:
 
 def _rates(
     people: Any, metric: Metric, feature: str, label: str | None, decision: Decision,
-    within: Sequence[str],
+    weight: str | None, within: Sequence[str],
 ) -> Any:  # fmt: skip
     """Hits and people of each group, 1 being the favourable decision."""
     among = metric.rates[0]("g").labels
@@ -91,8 +93,8 @@ def _rates(
     favoured = rows[DECISION].ifelse(good, bad)  # not every dialect makes a number of a boolean
     strata = {f"z{i}": rows[name].cast("string") for i, name in enumerate(within)}
     grouped = rows.group_by(g=rows[feature].cast("string"), **strata)
-    if decision.weight is not None:
-        counted = _effective(grouped, favoured, rows[decision.weight])
+    if weight is not None:
+        counted = _effective(grouped, favoured, rows[weight])
         return counted.filter(counted.people >= ENOUGH) if within else counted
     counted = grouped.aggregate(k=favoured.sum(), n=favoured.count().cast("float64"))
     return counted.filter(counted.n >= ENOUGH) if within else counted

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.floor import MIN_PEOPLE
-from fairpatch.measure.values import Value, factorize
+from fairpatch.inputs.values import Value, factorize
 from fairpatch.patch.columns import Columns
 
 

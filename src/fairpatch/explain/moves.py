@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairpatch._arrays import Floats
-from fairpatch.measure.values import Value, plain
+from fairpatch.inputs.values import Value, plain
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import NumberWeight, RangesWeight, merge

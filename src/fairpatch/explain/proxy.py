@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from fairpatch._arrays import Bools
+from fairpatch.inputs.values import factorize
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.telling import group_auc, mann_whitney
-from fairpatch.measure.values import factorize
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 

@@ -9,7 +9,7 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats
 from fairpatch.explain.contributions import Contributions, contributions
 from fairpatch.explain.moves import Difference, Moves
-from fairpatch.measure.values import plain
+from fairpatch.inputs.values import plain
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import merge

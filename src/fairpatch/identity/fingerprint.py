@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats
 from fairpatch.floor import MIN_PEOPLE
-from fairpatch.measure.values import Value
+from fairpatch.inputs.values import Value
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.fingerprint import ColumnPrint, Fingerprint
 from fairpatch.patch.parts import Category, Column

@@ -96,10 +96,12 @@ def monitor(
         )
     about_people = {"sensitive_features": sensitive_features, "comparisons": target.comparisons}
     counts = model.count(X, y, decided=decided, **about_people)
-    thinned = None
-    if model.patch.decision.weight is not None:
+    judged: dict[str, Any] = {}
+    if model.patch.roles.weight is not None:
         fewer = model.count(X, y, decided=decided, thinned=True, **about_people)
-        thinned = in_groups_of(fewer, counts).to_dict()["n"]
+        drawn = in_groups_of(fewer, counts).to_dict()
+        judged = {name: drawn[name] for name in ("parts", "persons") if name in drawn}
+        judged["thinned"] = drawn["n"]
     rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
     comparison = model.compare(model.features(rows, labels_of, sensitive_features))
     # where places are limited, or people look again, others decide too
@@ -121,7 +123,7 @@ def monitor(
     counted = Period.of(
         counts,
         **about,
-        thinned=thinned,
+        **judged,
         labels=labels,
         outcomes=model.patch.outcomes,
         matured=matured_of(model, X, y, sensitive_features, decided),
@@ -154,7 +156,7 @@ def _new_groups(counts: Counts, earlier: Sequence[Period]) -> Iterator[NotedFind
     for feature in counts.features if earlier else ():
         known = {name for p in earlier for name in p.counts.by(feature).group_names}
         known_groups = counts.by(feature).known()
-        for name, size in zip(known_groups.group_names, known_groups.sizes, strict=True):
+        for name, size in zip(known_groups.group_names, known_groups.heads, strict=True):
             if name not in known and size >= MIN_PEOPLE:
                 text = f"{name!r} is a group of {feature!r} that was not there before"
                 yield NotedFinding(

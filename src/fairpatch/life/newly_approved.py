@@ -28,16 +28,16 @@ from fairpatch.data.engine_splits import is_engine_table
 from fairpatch.data.outcomes import odds_of
 from fairpatch.decision import Decision
 from fairpatch.floor import too_few
+from fairpatch.inputs.sensitive import sensitive_table
+from fairpatch.inputs.values import plain
 from fairpatch.life.period import EVERYBODY, Matured, Period
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.evidence import FROM_THE_START, NEVER_ALL, SINCE_LATER, STAKES
 from fairpatch.measure.labels import label_expr
-from fairpatch.measure.values import plain
 from fairpatch.patch.expressions import EDGE, above_expr, decision_expr, points_expr
 from fairpatch.patch.outlook import HUNDRED, Outlook
 from fairpatch.patch.typed import typed
 from fairpatch.patched import PatchedModel
-from fairpatch.sensitive import sensitive_table
 from fairpatch.verdict import Verdict
 
 
@@ -97,7 +97,7 @@ def _in_engine(
     """By one GROUP BY of the newly approved: only sums leave the engine."""
     features = [S] if isinstance(S, str) else list(S)
     decision, score = model.patch.decision, str(model.base.score_column)
-    table = sensitive_table(X, decision, features)
+    table = sensitive_table(X, model.patch.roles, features)
     frame = nw.from_native(table)
     schema = frame.collect_schema()
     patch = typed(model.patch, schema)

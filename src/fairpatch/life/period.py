@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from fairpatch.identity.compare import Severity
+from fairpatch.inputs.roles import Outcomes
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.sampled import KNOWN_OF_ALL
 from fairpatch.patch.parts import Category, Part
-from fairpatch.roles import Outcomes
 
 KINDS = {
     "year": "[0-9]{4}",
@@ -86,6 +86,14 @@ class Period(Part):
         None,
         description="where rows weigh differently: people drawn by their weights, counted as n is",
     )
+    persons: tuple[int, ...] | None = Field(
+        None, description="people of each group, where they have several rows"
+    )
+    parts: tuple[tuple[float, ...], ...] | None = Field(
+        None,
+        description="rows of random parts of all people: group, stratum, label, before, after, "
+        "part, rows; of those who are judged over time",
+    )
     labels: Literal["all", "sample"] = Field(
         "all", description="whether labels come for everybody in time, or for a random sample"
     )
@@ -104,12 +112,13 @@ class Period(Part):
     @classmethod
     def of(cls, counts: Counts, **about: Any) -> "Period":
         """A period with these counts."""
-        return cls(**counts.to_dict(), **about)
+        return cls(**{**counts.to_dict(), **about})
 
     @property
     def counts(self) -> Counts:
         """The table."""
-        return Counts.from_dict(dict(self))
+        own = dict(self) if self.thinned is None else {**dict(self), "parts": None, "persons": None}
+        return Counts.from_dict(own)
 
     @property
     def evidence(self) -> Counts:

@@ -30,7 +30,6 @@ from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.rates import changed_rate, share
 from fairpatch.patch import Patch
 from fairpatch.patched import PatchedModel
-from fairpatch.roles import Roles
 from fairpatch.verdict import Verdict
 
 Way = Literal["keep", "turn", "learn"]
@@ -160,10 +159,10 @@ def refit(
     target = target.replace(confidence=1 - (1 - target.confidence) / len(WAYS))
     g = FairPatch(
         estimator, target, decision=decision, exclude=(*exclude, *old.score_columns),
-        roles=Roles(outcomes=old.outlook.outcomes, doubt=old.outlook.doubt), random_state=seed,
+        roles=old.patch.roles, random_state=seed,
         **options,
     )  # fmt: skip
-    base = BaseModel(estimator, decision=decision)
+    base = BaseModel(estimator, decision, old.patch.roles)
     rows = PatchedModel(base, old.patch, old.classes).rows(X, y, sensitive_features)
     rows = replace(rows, previous=old.decisions(rows.X))
     judged = rows.split_codes(g.splits, seed) == 2
@@ -173,7 +172,7 @@ def refit(
     lost: dict[Way, str] = {}
 
     def on_new(patch: Patch) -> PatchedModel:
-        outlook = outlook_of(first, decision, patch, old.outlook.doubt)
+        outlook = outlook_of(first, decision, patch, old.patch.roles.doubt)
         known = with_fingerprint(patch.model_copy(update={"outlook": outlook}), first)
         known = with_probe(known, base, first.X)
         return PatchedModel(base, known, old.classes)

@@ -19,10 +19,10 @@ import numpy as np
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
-from fairpatch.measure.counts import Counts
+from fairpatch.inputs.values import Value
+from fairpatch.measure.counts import TABLES, Counts
 from fairpatch.measure.groups import Group, Groups
 from fairpatch.measure.rates import selection_rate
-from fairpatch.measure.values import Value
 
 How = Literal["each", "standardised"]
 HOWS: tuple[How, ...] = ("each", "standardised")
@@ -161,11 +161,16 @@ class Comparisons:
         kept = (people >= ENOUGH).all(0) & np.array([None not in z for z in large.strata])
         if len(large.groups) < 2 or not kept.any():
             return
-        tables = {name: getattr(large, name)[:, kept] for name in ("n", "weight", "weight_sq")}
+        tables = {
+            name: table[:, kept] for name in TABLES if (table := getattr(large, name)) is not None
+        }
         strata = tuple(z for z, k in zip(large.strata, kept, strict=True) if k)
         own = replace(large, strata=strata, **tables)
         factor = mix(own.along("group", "stratum", of="weight"))[:, :, None, None, None]
-        weighed = replace(own, weight=own.weight * factor, weight_sq=own.weight_sq * factor**2)
+        parts = None if own.parts is None else own.parts * factor[..., None]
+        weighed = replace(
+            own, weight=own.weight * factor, weight_sq=own.weight_sq * factor**2, parts=parts
+        )
         pooled = weighed.pooled()
         spread = _variance(own) / _linearised(pooled)
         squares = pooled.weight_sq * spread[:, None, None, None, None]

@@ -10,24 +10,18 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats
 from fairpatch._fetch import rows_of
+from fairpatch.inputs.keys import PARTS, part_of
+from fairpatch.inputs.keys import part as part_expr
+from fairpatch.inputs.values import Value, factorize, plain
 from fairpatch.measure.cells import CELLS, UNKNOWN
 from fairpatch.measure.groups import Group, Groups, ordered
-from fairpatch.measure.values import Value, factorize, plain
 
 NO_STRATA: tuple[Group, ...] = ((),)
 """One stratum, of everybody."""
 OWN = "__fairpatch_"
 """Prefix of the columns that are added to a table."""
-Tables = tuple[
-    tuple[str, ...],
-    tuple[Group, ...],
-    NDArray[Any],
-    Floats,
-    Floats,
-    tuple[str, ...],
-    tuple[Group, ...],
-]
-"""The fields of ``Counts``, in their order."""
+Tables = dict[str, Any]
+"""Fields of ``Counts``, by name."""
 
 
 def count_arrays(
@@ -38,6 +32,7 @@ def count_arrays(
     strata: Any,
     sample_weight: Any,
     membership: Any,
+    person: Any = None,
 ) -> Tables:
     """Count rows held in memory."""
     f = _decisions(decision, "decision")
@@ -54,6 +49,7 @@ def count_arrays(
         ("membership", part),
         ("sensitive_features", parsed),
         ("strata", parsed if layers is None else layers),
+        ("person", f if person is None else person),
     ]:
         if len(column) != len(f):
             raise ValueError(f"{name} has {len(column)} rows, decision has {len(f)}")
@@ -71,8 +67,18 @@ def count_arrays(
     w, ww = n.astype(float), n.astype(float)
     if sample_weight is not None or membership is not None:
         w, ww = total(weight * part), total((weight * part) ** 2)
-    by = () if layers is None else layers.features
-    return parsed.features, groups, n, w, ww, by, names
+    found: Tables = {
+        "features": parsed.features, "groups": groups, "n": n, "weight": w, "weight_sq": ww,
+        "strata_features": () if layers is None else layers.features, "strata": names,
+    }  # fmt: skip
+    if person is not None:
+        whose = np.asarray(person, np.int64)
+        spot = cell * PARTS + part_of(whose)
+        parts = np.bincount(spot, weight * part, minlength=int(np.prod(shape)) * PARTS)
+        pairs = np.unique(np.stack([code, whose]), axis=1)
+        found["parts"] = parts.reshape(*shape, PARTS)
+        found["persons"] = np.bincount(pairs[0], minlength=len(groups))
+    return found
 
 
 def tables_of(features: tuple[str, ...], rows: Any, strata: tuple[str, ...] = ()) -> Tables:
@@ -87,6 +93,7 @@ def tables_of(features: tuple[str, ...], rows: Any, strata: tuple[str, ...] = ()
     on = {stratum: i for i, stratum in enumerate(layers)}
     shape = (len(groups), len(layers), *CELLS)
     n, w, ww = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    by_part = np.zeros((*shape, PARTS)) if f"{OWN}p" in (fetched or [{}])[0] else None
     nobody = sum(row[f"{OWN}n"] or 0 for row in fetched if row[f"{OWN}f"] is None)
     for group, stratum, row in zip(in_group, in_stratum, fetched, strict=True):
         here = row[f"{OWN}n"]
@@ -105,8 +112,14 @@ def tables_of(features: tuple[str, ...], rows: Any, strata: tuple[str, ...] = ()
         n[place] += here
         w[place] += row.get(f"{OWN}w", here)
         ww[place] += row.get(f"{OWN}ww", here)
+        if by_part is not None:
+            by_part[(*place, int(row[f"{OWN}p"]))] += row.get(f"{OWN}w", here)
     whole = bool((n == np.round(n)).all())
-    return features, groups, n.astype(np.int64) if whole else n, w, ww, strata, layers
+    found: Tables = {
+        "features": features, "groups": groups, "n": n.astype(np.int64) if whole else n,
+        "weight": w, "weight_sq": ww, "strata_features": strata, "strata": layers,
+    }  # fmt: skip
+    return found if by_part is None else {**found, "parts": by_part}
 
 
 def group_by(
@@ -115,9 +128,12 @@ def group_by(
     keys: dict[str, str | nw.Expr],
     sample_weight: str | None = None,
     membership: str | None = None,
+    person: str | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Rows of the GROUP BY, under names of our own."""
     exprs = {f"{OWN}{k}": as_expr(v) for k, v in keys.items()}
+    if person is not None:
+        exprs[f"{OWN}p"] = part_expr(person)
     sums = [nw.len().alias(f"{OWN}n")]
     table = nw.from_native(frame).lazy().with_columns(**exprs)
     weighs = [nw.col(c).cast(nw.Float64) for c in (sample_weight, membership) if c is not None]
@@ -128,6 +144,13 @@ def group_by(
         table = table.with_columns(**{f"{OWN}w": w, f"{OWN}ww": w * w})
         sums += [nw.col(f"{OWN}w").sum(), nw.col(f"{OWN}ww").sum()]
     return iter(rows_of(table.group_by(*columns, *exprs).agg(*sums)))
+
+
+def people_of(frame: Any, columns: tuple[str, ...], person: str) -> dict[Group, int]:
+    """How many people each group has."""
+    heads = nw.col(person).n_unique().alias(f"{OWN}n")
+    rows = rows_of(nw.from_native(frame).lazy().group_by(*columns).agg(heads))
+    return {tuple(plain(row[c]) for c in columns): int(row[f"{OWN}n"]) for row in rows}
 
 
 def bit(i: int, _: Any, key: Any) -> int | None:

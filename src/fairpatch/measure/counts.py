@@ -17,6 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch.inputs.keys import PARTS
+from fairpatch.inputs.roles import Outcomes
+from fairpatch.inputs.values import Value, plain
 from fairpatch.measure.cells import CELLS
 from fairpatch.measure.counting import (
     NO_STRATA,
@@ -25,19 +28,20 @@ from fairpatch.measure.counting import (
     bit,
     count_arrays,
     group_by,
+    people_of,
     tables_of,
 )
 from fairpatch.measure.groups import Group, ordered
 from fairpatch.measure.known import KnownLabels
-from fairpatch.measure.values import Value, plain
-from fairpatch.roles import Outcomes
 
 Axis = Literal["group", "stratum", "label", "before", "after"]
 AXES: tuple[Axis, ...] = ("group", "stratum", "label", "before", "after")
-Sums = Literal["n", "weight", "weight_sq"]
+Sums = Literal["n", "weight", "weight_sq", "parts"]
 MOST_BITS = 60
 """Decisions that one whole number holds."""
 GIVEN, LABEL, BEFORE = f"{OWN}g", f"{OWN}y", f"{OWN}f"
+TABLES = ("n", "weight", "weight_sq", "parts")
+"""Fields that are a table by all axes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,11 @@ class Counts:
         Names of the columns that make the strata; none by default.
     strata : tuple of tuples
         One tuple of values for each stratum, in the order of its axis.
+    parts : array, optional
+        Where people have several rows: the weights of random parts of all people, along one axis
+        more. What differs between the parts by chance is how sure a rate is.
+    persons : array, optional
+        How many people each group has, where they have several rows.
     outcomes : {"everybody", "approved", "sample"}
         Whose labels are known. Unless said, "approved" where they are missing by decision, of these
         people or of those whom they are a part of: then nothing that rests on the labels of both
@@ -96,6 +105,8 @@ class Counts:
     strata_features: tuple[str, ...] = ()
     strata: tuple[Group, ...] = NO_STRATA
     outcomes: Outcomes | None = None
+    parts: Floats | None = None
+    persons: Ints | None = None
 
     def __post_init__(self) -> None:
         if self.outcomes in (None, "everybody"):
@@ -119,6 +130,7 @@ class Counts:
         strata: Any = None,
         membership: Any = None,
         outcomes: Outcomes | None = None,
+        person: Any = None,
     ) -> Self:
         """Count rows held in memory.
 
@@ -141,15 +153,17 @@ class Counts:
             may belong to.
         outcomes : {"everybody", "approved", "sample"}, optional
             Whose labels are known, where that is said.
+        person : array, optional
+            Whose row it is, where people have several.
 
         Returns
         -------
         Counts
         """
         tables = count_arrays(
-            decision, new_decision, y, sensitive_features, strata, sample_weight, membership
+            decision, new_decision, y, sensitive_features, strata, sample_weight, membership, person
         )
-        return cls(*tables, outcomes=outcomes)
+        return cls(**tables, outcomes=outcomes)
 
     @classmethod
     def from_frame(
@@ -164,6 +178,7 @@ class Counts:
         strata: Sequence[str] = (),
         membership: str | None = None,
         outcomes: Outcomes | None = None,
+        person: str | None = None,
     ) -> Self:
         """Count a table where it lies, by one GROUP BY: only the counts leave the engine.
 
@@ -188,6 +203,8 @@ class Counts:
             Column of how much of a person each row is.
         outcomes : {"everybody", "approved", "sample"}, optional
             Whose labels are known, where that is said.
+        person : str, optional
+            Column of whole numbers that says whose row it is, where people have several.
 
         Returns
         -------
@@ -198,8 +215,9 @@ class Counts:
         )
         keys = {"f": decision, "g": new_decision, "y": y}
         given = {k: v for k, v in keys.items() if v is not None}
-        rows = group_by(frame, (*features, *strata), given, sample_weight, membership)
-        return cls(*tables_of(features, rows, tuple(strata)), outcomes=outcomes)
+        rows = group_by(frame, (*features, *strata), given, sample_weight, membership, person)
+        tables = tables_of(features, rows, tuple(strata))
+        return cls(**tables, **_persons(frame, features, person, tables), outcomes=outcomes)
 
     @classmethod
     def from_frame_each(
@@ -229,6 +247,7 @@ class Counts:
         label_of: Callable[[Value], int | None] | None = None,
         strata: Sequence[str] = (),
         outcomes: Outcomes | None = None,
+        person: str | None = None,
     ) -> list[Self]:
         """The same where f's decision and a key tell every g's decision, by a reading of each.
 
@@ -237,26 +256,44 @@ class Counts:
         """
         features = tuple(sensitive_features)
         given = {"f": decision, "g": key, **({} if y is None else {"y": y})}
-        rows = list(group_by(frame, (*features, *strata), given, sample_weight))
+        rows = list(group_by(frame, (*features, *strata), given, sample_weight, person=person))
         if label_of is not None and y is not None:
             rows = [{**row, LABEL: label_of(plain(row[LABEL]))} for row in rows]
         decided = ([{**r, GIVEN: g(r[BEFORE], r[GIVEN])} for r in rows] for g in readings)
-        tables = (tables_of(features, own, tuple(strata)) for own in decided)
-        return [cls(*own, outcomes=outcomes) for own in tables]
+        tables = [tables_of(features, own, tuple(strata)) for own in decided]
+        heads = _persons(frame, features, person, tables[0]) if tables else {}
+        return [cls(**own, **heads, outcomes=outcomes) for own in tables]
 
     def along(self, *axes: Axis, of: Sums = "n") -> NDArray[Any]:
         """The table summed over all axes but these, in this order.
 
-        ``of`` says what is summed: "n", "weight" or "weight_sq".
+        ``of`` says what is summed: "n", "weight", "weight_sq" or "parts", whose own axis is last.
         """
         rest = tuple(i for i, axis in enumerate(AXES) if axis not in axes)
         summed = getattr(self, of).sum(rest)
         kept = [axis for axis in AXES if axis in axes]
-        return np.asarray(np.transpose(summed, [kept.index(axis) for axis in axes]))
+        order = [kept.index(axis) for axis in axes] + [len(kept)] * (of == "parts")
+        return np.asarray(np.transpose(summed, order))
 
     def in_cells(self, mask: Bools, *, of: Sums = "n") -> NDArray[Any]:
         """How many people of each group are in some cells (see ``cells``)."""
-        return np.asarray((getattr(self, of) * mask).sum((1, 2, 3, 4)))
+        return np.asarray((_masked(getattr(self, of), mask)).sum((1, 2, 3, 4)))
+
+    @property
+    def people(self) -> int:
+        """How many people there are: rows, unless a person may have several."""
+        return self.total if self.persons is None else int(self.persons.sum())
+
+    @property
+    def heads(self) -> Ints:
+        """How many people each group has."""
+        return self.sizes if self.persons is None else self.persons
+
+    def heads_by(self, mask: Bools) -> Ints:
+        """How many people of each group have a row in some cells, or at least so many."""
+        if self.parts is None:
+            return self.in_cells(mask)
+        return np.asarray((self.in_cells(mask, of="parts") > 0).sum(1))
 
     @cached_property
     def weighted(self) -> bool:
@@ -273,19 +310,23 @@ class Counts:
         groups = ordered({*self.groups, *other.groups})
         strata = ordered({*self.strata, *other.strata})
         both = [part._placed(groups, strata) for part in (self, other)]
-        tables = [a + b for a, b in zip(*both, strict=True)]
+        tables = {name: both[0][name] + both[1][name] for name in both[0] if name in both[1]}
         outcomes = self.outcomes if other.outcomes == "everybody" else other.outcomes
-        return replace(self, **_named(tables), groups=groups, strata=strata, outcomes=outcomes)
+        whole = {"parts": None, "persons": None, **tables}
+        return replace(self, **whole, groups=groups, strata=strata, outcomes=outcomes)
 
-    def _placed(self, groups: tuple[Group, ...], strata: tuple[Group, ...]) -> list[NDArray[Any]]:
+    def _placed(self, groups: tuple[Group, ...], strata: tuple[Group, ...]) -> dict[str, Any]:
         """The tables with these groups and strata, of which there may be more."""
         rows = [groups.index(g) for g in self.groups]
         columns = [strata.index(z) for z in self.strata]
-        placed = []
-        for table in self._tables:
-            wider = np.zeros((len(groups), len(strata), *CELLS), table.dtype)
+        placed: dict[str, Any] = {}
+        for name, table in self._tables.items():
+            wider = np.zeros((len(groups), len(strata), *table.shape[2:]), table.dtype)
             wider[np.ix_(rows, columns)] = table
-            placed.append(wider)
+            placed[name] = wider
+        if self.persons is not None:
+            placed["persons"] = np.zeros(len(groups), np.int64)
+            placed["persons"][rows] = self.persons
         return placed
 
     def by(self, *features: str) -> Self:
@@ -298,33 +339,38 @@ class Counts:
         groups = ordered(set(old))
         at = {group: i for i, group in enumerate(groups)}
         code = [at[group] for group in old]
-        tables = []
-        for table in self._tables:
+        tables: dict[str, Any] = {}
+        for name, table in self._by_group.items():
             summed = np.zeros((len(groups), *table.shape[1:]), table.dtype)
             np.add.at(summed, code, table)
-            tables.append(summed)
-        return replace(self, features=features, groups=groups, **_named(tables))
+            tables[name] = summed
+        return replace(self, features=features, groups=groups, **tables)
 
     def where(self, keep: Sequence[bool] | Bools) -> Self:
         """Only the groups that are marked."""
         keep = np.asarray(keep, bool)
         groups = tuple(g for g, k in zip(self.groups, keep, strict=True) if k)
-        return replace(self, groups=groups, **_named([table[keep] for table in self._tables]))
+        return replace(self, groups=groups, **{n: t[keep] for n, t in self._by_group.items()})
 
     def in_stratum(self, stratum: Group) -> Self:
         """Only the people of one stratum."""
         k = self.strata.index(stratum)
-        tables = [table[:, [k]] for table in self._tables]
-        return replace(self, strata=(stratum,), **_named(tables))
+        tables: dict[str, Any] = {n: table[:, [k]] for n, table in self._tables.items()}
+        return replace(self, strata=(stratum,), persons=None, **tables)
 
     def pooled(self) -> Self:
         """All strata together."""
-        tables = [table.sum(1, keepdims=True) for table in self._tables]
-        return replace(self, strata_features=(), strata=NO_STRATA, **_named(tables))
+        tables: dict[str, Any] = {
+            name: table.sum(1, keepdims=True) for name, table in self._tables.items()
+        }
+        return replace(self, strata_features=(), strata=NO_STRATA, **tables)
 
     def among(self, mask: Bools) -> Self:
         """Only the people in some cells of every group."""
-        return replace(self, **_named([table * mask for table in self._tables]))
+        tables: dict[str, Any] = {
+            name: _masked(table, mask) for name, table in self._tables.items()
+        }
+        return replace(self, persons=None, **tables)
 
     def known(self) -> Self:
         """Only the groups in which no sensitive feature is missing."""
@@ -332,20 +378,27 @@ class Counts:
 
     def flip(self) -> Self:
         """Count outcome 0 instead of 1: labels and decisions change places."""
-        tables = [table[:, :, [1, 0, 2]][..., ::-1, ::-1] for table in self._tables]
-        return replace(self, **_named(tables))
+        tables = {n: t[:, :, [1, 0, 2]][:, :, :, ::-1, ::-1] for n, t in self._tables.items()}
+        return replace(self, **tables)
 
     def renamed(self, groups: Sequence[Group]) -> Self:
         """The same groups by other names, in the order of those."""
         order = sorted(range(len(groups)), key=lambda i: [(v is None, str(v)) for v in groups[i]])
         named = tuple(groups[i] for i in order)
-        return replace(self, groups=named, **_named([table[order] for table in self._tables]))
+        return replace(self, groups=named, **{n: t[order] for n, t in self._by_group.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data: one flat list of numbers for each group."""
         tables = {"n": self.n}
         if self.weighted:
             tables |= {"weight": self.weight, "weight_sq": self.weight_sq}
+        several: dict[str, Any] = {}
+        if self.parts is not None and self.persons is not None:
+            spots, values = np.nonzero(self.parts), self.parts[self.parts != 0]
+            several = {
+                "persons": tuple(self.persons.tolist()),
+                "parts": tuple(zip(*(s.tolist() for s in spots), values.tolist(), strict=True)),
+            }
         return {
             "features": self.features,
             "groups": self.groups,
@@ -355,6 +408,7 @@ class Counts:
                 name: tuple(tuple(row.ravel().tolist()) for row in table)
                 for name, table in tables.items()
             },
+            **several,
         }
 
     @classmethod
@@ -372,7 +426,13 @@ class Counts:
         )
         weight, squares = weight.reshape(shape), squares.reshape(shape)
         by = tuple(data.get("strata_features") or ())
-        return cls(tuple(data["features"]), groups, n, weight, squares, by, strata)
+        several: dict[str, Any] = {}
+        if data.get("parts"):
+            parts = np.zeros((*shape, PARTS))
+            *spots, values = np.array(data["parts"], float).T
+            parts[tuple(spot.astype(int) for spot in spots)] = values
+            several = {"parts": parts, "persons": np.array(data["persons"], np.int64)}
+        return cls(tuple(data["features"]), groups, n, weight, squares, by, strata, **several)
 
     @property
     def group_names(self) -> tuple[str, ...]:
@@ -390,7 +450,7 @@ class Counts:
 
     def large(self, people: int) -> Self:
         """Only the groups of at least so many people."""
-        return self.where(self.sizes >= people)
+        return self.where(self.heads >= people)
 
     @cached_property
     def total(self) -> int:
@@ -398,8 +458,15 @@ class Counts:
         return int(self.n.sum())
 
     @property
-    def _tables(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        return self.n, self.weight, self.weight_sq
+    def _tables(self) -> dict[str, Any]:
+        """The tables by all axes that there are."""
+        named = {name: getattr(self, name) for name in TABLES}
+        return {name: table for name, table in named.items() if table is not None}
+
+    @property
+    def _by_group(self) -> dict[str, Any]:
+        """The same, and what is by group alone."""
+        return self._tables | ({} if self.persons is None else {"persons": self.persons})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):
@@ -408,7 +475,8 @@ class Counts:
             self.features == other.features
             and self.groups == other.groups
             and self.strata == other.strata
-            and all(np.array_equal(a, b) for a, b in zip(self._tables, other._tables, strict=True))
+            and self._tables.keys() == other._tables.keys()
+            and all(np.array_equal(t, other._tables[n]) for n, t in self._tables.items())
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -417,6 +485,16 @@ class Counts:
         return f"Counts({self.total:,} rows, {len(self.groups)} groups of {list(self.features)})"
 
 
-def _named(tables: Sequence[NDArray[Any]]) -> dict[str, Any]:
-    """Tables under the names of their fields."""
-    return dict(zip(("n", "weight", "weight_sq"), tables, strict=True))
+def _masked(table: NDArray[Any], mask: Bools) -> NDArray[Any]:
+    """A table, nothing but some of its cells; parts have an axis of their own after those."""
+    return table * mask.reshape(mask.shape + (1,) * (table.ndim - 2 - mask.ndim))
+
+
+def _persons(
+    frame: Any, features: tuple[str, ...], person: str | None, tables: dict[str, Any]
+) -> dict[str, Any]:
+    """How many people every group of a table in an engine has, where they have several rows."""
+    if person is None:
+        return {}
+    heads = people_of(frame, features, person)
+    return {"persons": np.array([heads[group] for group in tables["groups"]], np.int64)}

@@ -13,6 +13,10 @@ chances. This is the likelihood ratio of METHOD section 16 (Turner, Ly, Gruenwal
 q is the projection of the alternative q_i + s a_i q_i (1 - q_i) / n_i, so that there is nothing to
 search for.
 
+Where people have several rows, the bet is on everybody's rows together, in random parts of all
+people: 1 + s a_i (K - q_i N) / n_i for a part with K hits in N rows. Parts are independent of each
+other, as people are, and E[e] <= 1 for the same reason.
+
 How far a failing guarantee is off, and since when, nobody knows: stakes for what shows in months
 down to what takes years, each beginning at every period, are averaged with weights that sum to 1.
 """
@@ -30,6 +34,10 @@ SINCE_LATER = 0.3 * np.array([1, 1, 1, 1, 0, 0]) / 4
 """Of one that begins later, a sudden one among them: the weights of all beginnings sum to this."""
 PAST = 24
 """Periods that the edge's point is learned from."""
+ALIKE = 0.5
+"""How alike the rows of a person are taken to be, for the size of a stake."""
+Parts = tuple[Floats, Floats]
+"""Hits and rows of each part of all people: (..., periods, rates, parts)."""
 NEVER_ALL = 0.9
 """Of what can be lost, so much is staked at most: nothing is ever out of the game."""
 
@@ -43,6 +51,7 @@ def log_evidence(
     n0: Floats | None = None,
     *,
     all_claims: bool = False,
+    parts: Parts | None = None,
 ) -> Floats:
     """The logarithm of the evidence against a . p <= b after each period.
 
@@ -68,7 +77,8 @@ def log_evidence(
             begun = np.log(FROM_THE_START if t == 0 else SINCE_LATER / (t * (t + 1)))
         q = edge(past_k[..., t, :], past_n[..., t, :], n[..., t, :], a, b)
         there = ((n[..., t, :] > 0) & (past_n[..., t, :] > 0)) | (a == 0)
-        bets = _bets(k[..., t, :], n[..., t, :], a, b, q, np.asarray(there.all(-1)))
+        own = None if parts is None else (parts[0][..., t, :, :], parts[1][..., t, :, :])
+        bets = _bets(k[..., t, :], n[..., t, :], a, b, q, np.asarray(there.all(-1)), own)
         if all_claims:
             bets = _least(bets, np.asarray(((n[..., t, :] > 0) | (a == 0)).all(-1)))
         running = np.logaddexp(running, begun) + bets
@@ -92,20 +102,34 @@ def _least(bets: Floats, about: Bools) -> Floats:
     return np.asarray(np.where(np.isinf(least), 0.0, least))
 
 
-def _bets(k: Floats, n: Floats, a: Floats, b: Floats, q: Floats, known: Bools) -> Floats:
+def _bets(
+    k: Floats, n: Floats, a: Floats, b: Floats, q: Floats, known: Bools, parts: Parts | None
+) -> Floats:
     """The logarithm of one period's e for each stake."""
     about = a != 0
     play = known & np.asarray((a * q).sum(-1) >= b - 1e-12)
     n = np.where(n > 0, n, 1.0)
-    spread = (a * a * q * (1 - q) / n).sum(-1)
+    largest, alike = (1.0, 1.0) if parts is None else _sizes(parts[1], n)
+    spread = (a * a * q * (1 - q) / n * alike).sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        most = np.where(about, NEVER_ALL * n / np.abs(a) / np.maximum(q, 1 - q), np.inf).min(-1)
+        risk = np.abs(a) * np.maximum(q, 1 - q) * largest
+        most = np.where(about, NEVER_ALL * n / risk, np.inf).min(-1)
         stake = np.minimum(STAKES / np.sqrt(spread)[..., None], most[..., None])
     stake = np.where(play[..., None] & np.isfinite(stake), stake, 0.0)
     bet = stake[..., None] * (a / n)[..., None, :]
+    if parts is not None:
+        hits, rows = (part[..., None, :, :] for part in parts)
+        each = np.log1p(bet[..., None] * (hits - q[..., None, :, None] * rows)).sum(-1)
+        return np.asarray(np.where(about[..., None, :], each, 0.0).sum(-1))
     won = k[..., None, :] * np.log1p(bet * (1 - q)[..., None, :])
     lost = (n - k)[..., None, :] * np.log1p(-bet * q[..., None, :])
     return np.asarray(np.where(about[..., None, :], won + lost, 0.0).sum(-1))
+
+
+def _sizes(rows: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """The largest part; and how many times the variance of independent rows a rate may have."""
+    squares = np.maximum(rows.var(-1) * rows.shape[-1], n)
+    return np.maximum(rows.max(-1), 1e-9), 1 + ALIKE * (squares / n - 1)
 
 
 def edge(k: Floats, n: Floats, size: Floats, a: Floats, b: Floats) -> Floats:

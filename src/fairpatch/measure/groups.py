@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Ints
 from fairpatch._hints import hint
-from fairpatch.measure.values import Value, factorize
-from fairpatch.sensitive import named_columns, proposed
+from fairpatch.inputs.sensitive import named_columns, proposed
+from fairpatch.inputs.values import Value, factorize
 
 Group = tuple[Value, ...]
 
@@ -32,8 +32,8 @@ def check_values(feature: str, values: Sequence[Value]) -> None:
         raise ValueError(f"sensitive feature {feature!r} has {len(values)} values; merge some")
     edges = proposed(numbers)
     how = hint(
-        f"Decision(bands={{{feature!r}: {edges}}})",
-        f"decision: {{bands: {{{feature}: {edges}}}}} in the file",
+        f"Roles(bands={{{feature!r}: {edges}}})",
+        f"columns: {{bands: {{{feature}: {edges}}}}} in the file",
     )
     raise ValueError(
         f"sensitive feature {feature!r} has {len(values)} values, all of them numbers: cut it into "

@@ -10,8 +10,8 @@ from math import sqrt
 from typing import Any
 
 from fairpatch._hints import hint
+from fairpatch.inputs.roles import Outcomes
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.roles import Outcomes
 
 CHANCE, SLIGHT = 4.0, 0.01
 """Standard errors and a share: from both on, labels are missing by decision."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from fairpatch._arrays import Bools, Ints
 from fairpatch._fetch import rows_of
 from fairpatch.decision import PLAIN, Decision, text_of
+from fairpatch.inputs.values import Value, factorize, plain
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.values import Value, factorize, plain
 
 LARGEST = float(np.finfo(np.float64).max)
 MOST_LABELS = 100

@@ -152,7 +152,7 @@ class Metric:
         limits = intervals.ratio if self.how == "ratio" else intervals.gap
         low, high = int((k / n).argmin()), int((k / n).argmax())
         lowest, highest = (
-            SMALL_GROUP if too_few(counts.sizes[g]) else counts.group_names[g] for g in (low, high)
+            SMALL_GROUP if too_few(counts.heads[g]) else counts.group_names[g] for g in (low, high)
         )
         return Estimate(
             float(self._apart((k / n)[None])[0]),
@@ -205,8 +205,8 @@ class Metric:
         estimate = self.of(counts, confidence=two_sided(confidence))
         k, n = zip(*(rate("g").per_group(counts) for rate in self.rates), strict=True)
         if self.how == "gap":
-            return judge_gaps(k, n, limit, estimate, counts.total, confidence)
-        return judge_ratio(k[0], n[0], limit, estimate, counts.total, confidence)
+            return judge_gaps(k, n, limit, estimate, counts.people, confidence)
+        return judge_ratio(k[0], n[0], limit, estimate, counts.people, confidence)
 
     def fewest(
         self,
@@ -328,7 +328,7 @@ class ChangedDecisions:
     def judge(self, counts: Counts, limit: float, confidence: float) -> Judgement:
         """By the one-sided limit of Clopper and Pearson."""
         estimate = change_rate(counts, confidence=two_sided(confidence))
-        return judge_ceiling(limit, estimate, counts.total, confidence)
+        return judge_ceiling(limit, estimate, counts.people, confidence)
 
 
 CHANGES = ChangedDecisions()

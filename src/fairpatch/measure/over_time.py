@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.floor import MIN_PEOPLE, SMALL_GROUP, too_few
+from fairpatch.inputs.keys import PARTS
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.evidence import log_evidence
+from fairpatch.measure.evidence import Parts, log_evidence
 from fairpatch.measure.metric import ChangedDecisions, Metric
 from fairpatch.measure.rates import changed_rate
 from fairpatch.verdict import Verdict
@@ -30,6 +31,8 @@ LATER = 0.05
 DOUBT = 2.0
 """Evidence against a requirement from which on it is not certified, whatever was before."""
 MOST_CLAIMS = 2_000
+MOST_BETS = 200_000
+"""Bets on parts of all people in a period, at most."""
 STEPS = 200
 """Values of a metric that are tried for its interval."""
 
@@ -110,6 +113,7 @@ def over_time(
     groups = _groups([before, *periods])
     (k0,), (n0,) = _people([before], metric, groups)
     k, n = _people(periods, metric, groups)
+    parts = _parts(periods, metric, groups)
     claims = claims_of(metric, len(groups), np.array(limit))
     weight = attention(claims, k, n, k0, n0)
     order = np.argsort(-weight, kind="stable")[:MOST_CLAIMS]
@@ -119,14 +123,16 @@ def over_time(
     sizes = np.stack([_sizes(counts, groups) for counts in periods])
     large = np.tile(sizes >= MIN_PEOPLE, len(n[0]) // max(len(groups), 1) or 1)
     whole = np.where(large, n, 0.0) if isinstance(metric, Metric) else n
-    each = evidence(claims, k, n, k0, n0)
+    each = evidence(claims, k, n, k0, n0, parts=parts)
     limits = np.linspace(0, metric.highest, STEPS + 1)
     tried = claims_of(metric, len(groups), limits[:, None]).pick(order)
     # one pair of groups is enough to exclude a better value, all are needed to exclude a worse one
-    better = averaged(evidence(tried, k, n, k0, n0), weight)
+    few = coarser(parts, len(limits) * len(order))
+    better = averaged(evidence(tried, k, n, k0, n0, parts=few), weight)
     if every and len(order):
-        hold = evidence(claims.turned, np.minimum(k, whole), whole, k0, n0, all_claims=True)
-        worse = evidence(tried.turned, np.minimum(k, whole), whole, k0, n0, all_claims=True)
+        both = np.minimum(k, whole), whole, k0, n0
+        hold = evidence(claims.turned, *both, all_claims=True, parts=_among(parts, whole))
+        worse = evidence(tried.turned, *both, all_claims=True, parts=_among(few, whole))
     else:
         hold, worse = np.full(len(periods), -np.inf), np.full_like(better, -np.inf)
     bar = -np.log(1 - confidence)
@@ -151,7 +157,7 @@ def _sizes(counts: Counts | None, groups: Sequence[str]) -> Floats:
     sizes = np.zeros(len(groups))
     if counts is not None:
         known = counts.known()
-        sizes[[groups.index(name) for name in known.group_names]] = known.sizes
+        sizes[[groups.index(name) for name in known.group_names]] = known.heads
     return sizes
 
 
@@ -172,6 +178,46 @@ def _people(
             table[1, t, r, at] = known.in_cells(rate.among)
     k, n = table.reshape(2, len(tables), -1)
     return k, n
+
+
+def _parts(
+    tables: Sequence[Counts | None], metric: Metric | ChangedDecisions, groups: Sequence[str]
+) -> Parts | None:
+    """The same of random parts of all people, where somebody has several rows; None elsewhere."""
+    if not any(counts is not None and counts.parts is not None for counts in tables):
+        return None
+    rates = [rate("g") for rate in metric.rates] if isinstance(metric, Metric) else [changed_rate()]
+    names = list(groups) if isinstance(metric, Metric) else [""]
+    table = np.zeros((2, len(tables), len(rates), len(names), PARTS))
+    for t, counts in enumerate(tables):
+        if counts is None:
+            continue
+        known = counts.known() if isinstance(metric, Metric) else counts.by()
+        if known.parts is None:
+            raise ValueError("some periods say whose row it is, and others do not: count them anew")
+        at = [names.index(name) for name in known.group_names]
+        for r, rate in enumerate(rates):
+            table[0, t, r, at] = known.in_cells(rate.hits & rate.among, of="parts")
+            table[1, t, r, at] = known.in_cells(rate.among, of="parts")
+    hits, rows = table.reshape(2, len(tables), -1, PARTS)
+    return hits, rows
+
+
+def _among(parts: Parts | None, n: Floats) -> Parts | None:
+    """Parts of the rates that somebody is left for."""
+    if parts is None:
+        return None
+    hits, rows = (np.where(n[..., None] > 0, part, 0.0) for part in parts)
+    return hits, rows
+
+
+def coarser(parts: Parts | None, claims: int) -> Parts | None:
+    """Fewer and larger parts, so that many claims are judged in time: they stay independent."""
+    if parts is None or claims * PARTS <= MOST_BETS:
+        return parts
+    step = next(s for s in (5, 10, 20, 50) if claims * PARTS / s <= MOST_BETS or s == 50)
+    hits, rows = (part.reshape(*part.shape[:-1], -1, step).sum(-1) for part in parts)
+    return hits, rows
 
 
 def claims_of(metric: Metric | ChangedDecisions, groups: int, limit: Floats) -> Claims:
@@ -225,12 +271,19 @@ def attention(claims: Claims, k: Floats, n: Floats, k0: Floats, n0: Floats) -> F
 
 
 def evidence(
-    claims: Claims, k: Floats, n: Floats, k0: Floats, n0: Floats, *, all_claims: bool = False
-) -> Floats:
+    claims: Claims, k: Floats, n: Floats, k0: Floats, n0: Floats, *, all_claims: bool = False,
+    parts: Parts | None = None,
+) -> Floats:  # fmt: skip
     """Log evidence against each claim after each period, of shape (..., claims, periods)."""
     k_own, n_own = (np.moveaxis(x[..., claims.of], -3, -2) for x in (k, n))
     k0_own, n0_own = (x[..., claims.of] for x in (k0, n0))
-    return log_evidence(k_own, n_own, claims.a, claims.b, k0_own, n0_own, all_claims=all_claims)
+    own = None
+    if parts is not None:
+        hits, rows = (np.moveaxis(x[..., claims.of, :], -4, -3) for x in parts)
+        own = hits, rows
+    return log_evidence(
+        k_own, n_own, claims.a, claims.b, k0_own, n0_own, all_claims=all_claims, parts=own
+    )
 
 
 def averaged(each: Floats, weight: Floats) -> Floats:

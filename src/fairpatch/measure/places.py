@@ -16,6 +16,7 @@ from scipy.special import ndtri
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats
+from fairpatch.measure.cells import cells
 from fairpatch.measure.certificate_tests import POWER, Judgement
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
@@ -94,18 +95,18 @@ class Places:
         """Whether it lies in the range in the population: one test for each end, both at level."""
         estimate = self.estimate(counts, confidence)
         if estimate.value is None or estimate.low is None or estimate.high is None:
-            return Judgement(Verdict.INCONCLUSIVE, estimate, counts.total)
+            return Judgement(Verdict.INCONCLUSIVE, estimate, counts.people)
         if self.low <= estimate.low and estimate.high <= self.high:
-            return Judgement(Verdict.CERTIFIED, estimate, counts.total)
+            return Judgement(Verdict.CERTIFIED, estimate, counts.people)
         if estimate.high < self.low or self.high < estimate.low:
-            return Judgement(Verdict.REFUTED, estimate, counts.total)
+            return Judgement(Verdict.REFUTED, estimate, counts.people)
         room = min(estimate.value - self.low, self.high - estimate.value)
         if room <= 0:
-            return Judgement(Verdict.NOT_MET, estimate, counts.total)
+            return Judgement(Verdict.NOT_MET, estimate, counts.people)
         longer = 1 + ndtri(POWER) / -ndtri(1 - confidence)
         half = (estimate.high - estimate.low) / 2
-        needed = int(np.ceil(counts.total * (longer * half / room) ** 2))
-        return Judgement(Verdict.INCONCLUSIVE, estimate, counts.total, needed)
+        needed = int(np.ceil(counts.people * (longer * half / room) ** 2))
+        return Judgement(Verdict.INCONCLUSIVE, estimate, counts.people, needed)
 
     def estimate(self, counts: Counts, confidence: float) -> Estimate:
         """What must lie in the range; each end of its interval is a limit at this confidence."""
@@ -122,6 +123,13 @@ class Places:
         size = float(weight**2 / everybody.weight_sq.sum())
         # one more each way, so that no changes at all do not mean no error
         error = float(np.sqrt((p + q - (p - q) ** 2 + 2 / size) / size))
+        if everybody.parts is not None:  # people have several rows
+            up, down, rows = (
+                everybody.in_cells(mask, of="parts")[0]
+                for mask in (promoted_rate().hits, demoted_rate().hits, cells())
+            )
+            apart = up - down - (p - q) * rows
+            error = max(error, float(np.sqrt((apart**2).sum()) / weight))
         far = -float(ndtri(1 - confidence)) * error
         return Estimate(p - q, p - q - far, p - q + far)
 

@@ -5,18 +5,22 @@ the others differ in nothing but those two sets.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from fairpatch._arrays import Bools, Floats
+from fairpatch.inputs.keys import PARTS
 from fairpatch.measure import intervals
 from fairpatch.measure.cells import UNKNOWN, cells, coordinates
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 
 Model = Literal["f", "g"]
+NORMAL = 1.959964
+"""What bounds a normal deviate with 95 %; a ratio to Student's stands for other levels, too."""
 
 SOME_ONLY = {
     "approved": "outcomes are known of the approved only",
@@ -43,6 +47,8 @@ class Rate:
         hits (linearised): p (1 - p) / n = ((1 - p)^2 W2_hit + p^2 W2_miss) / W^2. Where all or
         none are hits, it is Kish's W^2 / W2.
         """
+        if counts.parts is not None:
+            return self._by_person(counts)
         weight = counts.in_cells(self.among, of="weight")
         squares = counts.in_cells(self.among, of="weight_sq")
         hits_sq = counts.in_cells(self.hits & self.among, of="weight_sq")
@@ -52,6 +58,29 @@ class Rate:
             inside = (p > 0) & (p < 1) & (spread > 0)
             n = np.where(inside, p * (1 - p) * weight**2 / spread, weight**2 / squares)
             n = np.where(weight > 0, n, 0.0)
+        return np.where(n > 0, p * n, 0.0), n
+
+    def _by_person(self, counts: Counts) -> tuple[Floats, Floats]:
+        """The same where people have several rows, which are not independent of each other.
+
+        With K of N hits in a part of all people, and u = K - p N: p (1 - p) / n = sum u^2 / (sum
+        N)^2. Few people have a wider interval, as Student's. Where all or none are hits, each
+        person counts as much as a row: n = (sum N)^2 / sum_person N^2, which parts estimate.
+        """
+        hits = counts.in_cells(self.hits & self.among, of="parts")
+        among = counts.in_cells(self.among, of="parts")
+        total = among.sum(1)
+        there = np.maximum((among > 0).sum(1), 2)  # parts with somebody in them
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = hits.sum(1) / total
+            u = hits - p[:, None] * among
+            spread = (u**2).sum(1) * there / (there - 1)
+            squares = among.var(1) * among.shape[1]
+            squares = np.where(there < PARTS / 2, (among**2).sum(1), np.maximum(squares, total))
+            inside = (p > 0) & (p < 1) & (spread > 0)
+            n = np.where(inside, p * (1 - p) * total**2 / spread, total**2 / squares)
+            n = n * (NORMAL / students(there - 1)) ** 2
+        n = np.where(total > 0, n, 0.0)
         return np.where(n > 0, p * n, 0.0), n
 
     @property
@@ -116,6 +145,11 @@ class Rate:
             else Estimate.undefined(self.nobody)
             for i, name in enumerate(counts.group_names)
         }
+
+
+def students(freedom: Any) -> Floats:
+    """What bounds Student's t with 95 %."""
+    return np.asarray(stdtrit(np.asarray(freedom, np.float64), 0.975))
 
 
 def share(

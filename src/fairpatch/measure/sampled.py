@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fairpatch._arrays import Floats
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import UNKNOWN, cells
 from fairpatch.measure.counts import Counts
@@ -20,6 +21,15 @@ KNOWN_OF_ALL = 0.9
 """Labels of everybody are in when so many are: the others are not waited for."""
 LEAST = 0.001
 """People with some decision who are fewer than this share may be left out."""
+
+
+def _weighed(counts: Counts, factor: Floats) -> Counts:
+    """The same people, those with each pair of decisions counting less."""
+    return replace(
+        counts, n=counts.n * factor, weight=counts.weight * factor,
+        weight_sq=counts.weight_sq * factor**2,
+        parts=None if counts.parts is None else counts.parts * factor[..., None],
+    )  # fmt: skip
 
 
 class NotKnownError(ValueError):
@@ -56,6 +66,9 @@ def evenly_known(counts: Counts, *, with_label: bool) -> Counts:
             "is known: what is known of others does not tell"
         )
     share = (asked / np.maximum(everybody, 1))[counted].min(initial=1.0)
+    if counts.parts is not None:  # people have several rows: none is left out, all weigh less
+        less = np.where(asked > 0, share * everybody / np.maximum(asked, 1), 0.0)
+        return _weighed(seen, less).where(known)
     random = np.random.default_rng(
         list(hashlib.sha256(np.ascontiguousarray(counts.n, "<i8").tobytes()).digest())
     )

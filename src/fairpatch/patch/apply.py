@@ -111,15 +111,15 @@ def _applied(patch: Patch, frame: Any, score: str, *, with_score: bool, with_rea
     patch, r = typed(patch, frame.collect_schema()), nw.col(RATIO)
     before = above_expr(patch, score)
     if patch.card is None:
+        given = frame.collect_schema().names()
         frame = frame.with_columns(unbounded_expr(patch).alias(RATIO))
-        more = [decision_expr(patch, score, r).alias(DECISION)]
-        if with_score:
-            more.insert(0, score_expr(patch, score, r).alias(SCORE))
-        frame = frame.with_columns(*more)
+        frame = frame.with_columns(decision_expr(patch, score, r).alias(DECISION))
         decided = nw.col(DECISION)
         changed = nw.when(~decided.is_null()).then(decided != before)
-        frame = frame.with_columns(changed.alias(CHANGED))
-        return _finished(patch, frame, with_reason=with_reason)
+        more = [score_expr(patch, score, r, decided != before).alias(SCORE)] if with_score else []
+        frame = frame.with_columns(*more, changed.alias(CHANGED))
+        made = [RATIO, *([SCORE] if with_score else []), DECISION, CHANGED]
+        return _finished(patch, frame.select(*given, *made), with_reason=with_reason)
     with_score = with_score and patch.action == "decide"
     # one column after the other, so that an engine works each of them out once
     points, confidence = nw.col(POINTS), nw.col(CONFIDENCE)
@@ -135,7 +135,7 @@ def _applied(patch: Patch, frame: Any, score: str, *, with_score: bool, with_rea
         ratio = unbounded_expr(patch, score, points, confidence).alias(RATIO)
         frame = frame.with_columns(ratio, changed)
         frame = frame.with_columns(bounded_expr(r).alias(RATIO), decided)
-        frame = frame.with_columns(score_expr(patch, score, r).alias(SCORE))
+        frame = frame.with_columns(score_expr(patch, score, r, nw.col(CHANGED)).alias(SCORE))
     else:
         frame = frame.with_columns(changed).with_columns(decided)
     rest = [name for name in frame.collect_schema().names() if name not in OWN]

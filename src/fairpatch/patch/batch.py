@@ -18,10 +18,10 @@ import narwhals as nw
 from fairpatch import _checks as check
 from fairpatch._extras import need
 from fairpatch._fetch import row_of, rows_of, sql_name
-from fairpatch.base import given_score, known_expr, threshold_expr
+from fairpatch.base import given_score, threshold_expr
 from fairpatch.measure.direction import may_demote
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
-from fairpatch.patch.expressions import confidence_expr
+from fairpatch.patch.expressions import approved_expr, confidence_expr
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import NEVER
 from fairpatch.patch.typed import typed
@@ -142,8 +142,7 @@ def _placed(patch: Patch, frame: Any, score: str) -> Any:
     fixed = typed(patch, frame.collect_schema())
     frame = frame.with_columns(confidence_expr(fixed, score).alias(_SURE), nw.lit(1).alias(_ONE))
     points, sure = nw.col(POINTS), nw.col(_SURE)
-    approved = p > t if good else p <= t
-    stays = (sure >= NEVER) | (p == t if good else ~known_expr(patch.decision, p))
+    approved, stays = approved_expr(patch, score), sure >= NEVER
     first = nw.when(stays & approved).then(nw.lit(0))
     rest = nw.when(approved).then(nw.lit(2 if may_demote(patch.direction) else 1)).otherwise(
         nw.lit(2)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._hints import hint
-from fairpatch.measure.values import Value, factorize, plain
+from fairpatch.inputs.values import Value, factorize, plain
 from fairpatch.patch.kinds import (
     category_of,
     check_category_type,

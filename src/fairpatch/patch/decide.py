@@ -1,8 +1,10 @@
 """The decision rule, once: when a patch changes what f decides (METHOD section 1).
 
     approved by f  (f_logit > 0)   changes where r <= 0, if approvals may be withdrawn
-    declined by f  (f_logit < 0)   changes where r < 0, if approvals may be given
-    f_logit = 0                    never changes
+    declined by f  (f_logit <= 0)  changes where r < 0, if approvals may be given
+
+A score of exactly the threshold is on the side that f decides (``base.AT_THRESHOLD``): the closest
+call of all.
 
 It is f's decision, reversed: no logarithm and no product, so no rounding. The rule is written for
 anything that compares and combines: arrays, one person's numbers, columns of an engine.
@@ -35,7 +37,7 @@ def decide(f_logit: Floats, ratio: Floats, direction: Direction) -> Bools:
     """Whether each person is approved: f's decision, reversed where the ratio says so.
 
     >>> decide(np.array([1.0, -1.0, 0.0]), np.array([-1.0, -1.0, -1.0]), "both")
-    array([False,  True, False])
+    array([False,  True,  True])
     """
     approved = f_logit > 0
-    return np.asarray(approved ^ changes(approved, f_logit < 0, ratio, direction))
+    return np.asarray(approved ^ changes(approved, ~approved, ratio, direction))

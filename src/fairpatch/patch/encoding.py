@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fairpatch._arrays import Floats
 from fairpatch._hints import did_you_mean
 from fairpatch.floor import MIN_PEOPLE
-from fairpatch.measure.values import Value, factorize
+from fairpatch.inputs.values import Value, factorize
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import narwhals as nw
 
-from fairpatch.base import given_score, known_expr, threshold_expr
-from fairpatch.keys import place
+from fairpatch.base import BESIDE, POINTS_BESIDE, given_score, known_expr, threshold_expr
+from fairpatch.inputs.keys import place
 from fairpatch.measure.direction import may_demote, may_promote
+from fairpatch.patch.decide import changes
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
     NEVER,
@@ -73,8 +74,7 @@ def points_expr(patch: Patch) -> nw.Expr:
 
 def needed_points_expr(patch: Patch, score: str) -> nw.Expr:
     """The points where a decision may hang on them; 0 where the direction leaves it as it is."""
-    above = above_expr(patch, score)
-    denied = ~above if patch.decision.favourable else above
+    denied = ~approved_expr(patch, score)
     if not may_demote(patch.direction):
         return nw.when(denied).then(points_expr(patch)).otherwise(nw.lit(0))
     if not may_promote(patch.direction):
@@ -119,13 +119,13 @@ def confidence_expr(patch: Patch, score: str) -> nw.Expr:
 
 def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:
     """Whether a card changes the decision: whole numbers, compared. Null where the score is."""
-    p, t, card = given_score(patch.decision, score), threshold_expr(patch.decision), patch.card
+    card = patch.card
     if card is None or not patch.strength:
-        never: nw.Expr = ~known_expr(patch.decision, p)
+        never: nw.Expr = ~known_expr(patch.decision, given_score(patch.decision, score))
         return never
-    good = bool(patch.decision.favourable)
-    given: nw.Expr = (p < t if good else p > t) & (points - confidence >= card.approve_at)
-    withdrawn: nw.Expr = (p > t if good else p <= t) & (points + confidence <= card.deny_at)
+    approved = approved_expr(patch, score)
+    given: nw.Expr = ~approved & (points - confidence >= card.approve_at)
+    withdrawn: nw.Expr = approved & (points + confidence <= card.deny_at)
     if not may_demote(patch.direction):
         return given
     return given | withdrawn if may_promote(patch.direction) else withdrawn
@@ -172,32 +172,27 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
         changed = changed_expr(patch, score, points_expr(patch), confidence_expr(patch, score))
         return nw.when(known).then(above != changed)
     r = unbounded_expr(patch, score) if ratio is None else ratio
-    return nw.when(known).then(_decided(patch, p, r))
+    return nw.when(known).then(_decided(patch, score, r))
 
 
 def above_expr(patch: Patch, score: str) -> nw.Expr:
     """Whether f decides 1; of a row without a score or a threshold it says nothing."""
-    above: nw.Expr = given_score(patch.decision, score) > threshold_expr(patch.decision)
+    p, t = given_score(patch.decision, score), threshold_expr(patch.decision)
+    above: nw.Expr = patch.decision.decides(p, t)
     return above
 
 
-def _decided(patch: Patch, p: nw.Expr, r: nw.Expr) -> nw.Expr:
-    """The decision for a score."""
-    t = threshold_expr(patch.decision)
-    # r (p - t) > 0: decision 1 and r > 0, or decision 0 and r < 0. One product, so that an engine
-    # works the ratio out once; its sign is exact.
-    decided: nw.Expr = r * (p - t) > 0.0
-    if not patch.decision.favourable:  # an r of 0 takes the favourable decision, 0, away
-        decided = ~(r * (p - t) < 0.0)
-        at_the_edge = nw.when(p == t).then(r <= 0.0)  # f decides 0 there
-        decided = at_the_edge.otherwise(decided)
-    above, may_fall, may_rise = p > t, may_demote, may_promote
-    if not patch.decision.favourable:
-        may_fall, may_rise = may_promote, may_demote
-    if not may_fall(patch.direction):
-        decided = decided | above
-    if not may_rise(patch.direction):
-        decided = decided & above
+def approved_expr(patch: Patch, score: str) -> nw.Expr:
+    """Whether f favours a person."""
+    above = above_expr(patch, score)
+    return above if patch.decision.favourable else ~above
+
+
+def _decided(patch: Patch, score: str, r: nw.Expr) -> nw.Expr:
+    """The decision for a score: f's, reversed where r says so (``fairpatch.patch.decide``)."""
+    approved = approved_expr(patch, score)
+    changed = changes(approved, ~approved, r, patch.direction)
+    decided: nw.Expr = above_expr(patch, score) != changed
     return decided
 
 
@@ -207,14 +202,15 @@ def favour_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) 
     ``points`` and ``confidence`` are columns, which cards that differ in the points needed share.
     """
     if patch.card is None:
-        p = given_score(patch.decision, score)
-        decided = _decided(patch, p, points * patch.strength + 1.0)
+        decided = _decided(patch, score, points * patch.strength + 1.0)
     else:
         decided = above_expr(patch, score) != changed_expr(patch, score, points, confidence)
     return decided if patch.decision.favourable else ~decided
 
 
-def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Expr:
+def score_expr(
+    patch: Patch, score: str, ratio: nw.Expr | None = None, changed: nw.Expr | None = None
+) -> nw.Expr:
     """The patched score g; null as the decision. Points are log-odds: g = t + r (s - t).
 
     Of a probability,
@@ -227,7 +223,14 @@ def score_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.Exp
     p, t = given_score(patch.decision, score), threshold_expr(patch.decision)
     r = ratio_expr(patch, score) if ratio is None else ratio
     g = t + r * (p - t) if patch.decision.in_points else _patched_probability(patch, p, t, r)
-    approved = p > t if patch.decision.favourable else p <= t
+    approved = approved_expr(patch, score)
+    if changed is None:
+        changed = changes(approved, ~approved, r, patch.direction)
+    beside = t + (POINTS_BESIDE if patch.decision.in_points else BESIDE) * (
+        -1 if patch.decision.at_least else 1
+    )
+    beside = beside if isinstance(beside, nw.Expr) else nw.lit(beside)
+    g = nw.when((p == t) & changed).then(beside).otherwise(g)
     if not may_demote(patch.direction):
         g = nw.when(approved).then(p).otherwise(g)
     if not may_promote(patch.direction):

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from fairpatch.measure.values import Value, plain
+from fairpatch.inputs.values import Value, plain
 
 Holds = Literal["text", "numbers", "both"]
 """What the categories of a column are."""

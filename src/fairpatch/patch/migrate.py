@@ -3,8 +3,22 @@
 from collections.abc import Callable
 from typing import Any
 
-CURRENT = 1
-STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+from fairpatch.decision import MOVED
+
+CURRENT = 2
+
+
+def _roles_apart(data: dict[str, Any]) -> dict[str, Any]:
+    """What columns are stood in the decision until version 1."""
+    decision = data.get("decision")
+    if not isinstance(decision, dict):
+        return data
+    moved = {k: v for k, v in decision.items() if k in MOVED and v not in (None, {})}
+    rest = {k: v for k, v in decision.items() if k not in MOVED}
+    return {**data, "decision": rest, **({"roles": moved} if moved else {})}
+
+
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _roles_apart}
 """By version: what makes of a file of that version one of the next."""
 
 

@@ -17,10 +17,10 @@ somebody is short of a change,
 All of it whole numbers, so r is never 0 and every engine decides alike; the scorecard is on
 (strength 1) or off (strength 0).
 
-A decision changes exactly where r < 0, or r = 0 and f approves; at f_logit = 0 nothing changes. To
-approve is the favourable decision: of a model that predicts harm it is decision 0, and f_logit is
-the log-odds of being spared (see ``fairpatch.decision``). On
-a card most people have r = 1: their scores stay as they are.
+A decision changes exactly where r < 0, or r = 0 and f approves. To approve is the favourable
+decision: of a model that predicts harm it is decision 0, and f_logit is the log-odds of being
+spared (see ``fairpatch.decision``). On a card most people have r = 1: their scores stay as they
+are.
 Reading a patch executes nothing: it is data, checked against a schema.
 """
 
@@ -35,7 +35,8 @@ from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
 from fairpatch.base import AT_THRESHOLD, CLIP, thresholds_of
 from fairpatch.decision import Decision
-from fairpatch.keys import place_of
+from fairpatch.inputs.keys import place_of
+from fairpatch.inputs.roles import Outcomes, Roles
 from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.decide import decide
@@ -58,7 +59,6 @@ from fairpatch.patch.parts import (
 )
 from fairpatch.patch.terms import activation
 from fairpatch.patch.words import tables
-from fairpatch.roles import Outcomes
 
 HALF = 0.5
 """Whole points: who is short of nothing changes, who is short of one point does not."""
@@ -85,7 +85,7 @@ class Patch(Part):
     """
 
     format: Literal["fairpatch.patch"] = "fairpatch.patch"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     columns: tuple[Column, ...]
     concepts: tuple[Concept, ...]
     card: CardScale | None = None
@@ -95,6 +95,8 @@ class Patch(Part):
     strength: Annotated[Number, Field(ge=0.0)] = 1.0
     decision: Decision = Decision()
     """What f decides, for which the patch was learned."""
+    roles: Roles = Roles()
+    """What the columns of its tables are."""
     direction: Direction = "both"
     action: Literal["decide", "refer"] = "decide"
     """Whether it changes decisions itself, or refers people to a person who does."""
@@ -358,9 +360,8 @@ class Patch(Part):
     def _at_least(self, f: Floats, end: float, t: Any) -> Bools:
         """Whether f's score is at least a band's end, a score or so far from each threshold."""
         edge = log_odds(end if self.decision.cuts is None else t + end, t, self.decision)
-        if self.decision.favourable:
-            return np.asarray(f >= edge)
-        return np.asarray(np.where(f == AT_THRESHOLD, 0.0, -f) >= edge)
+        of_one = np.where(np.abs(f) <= AT_THRESHOLD, 0.0, self.decision.sign * f)
+        return np.asarray(of_one >= edge)
 
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the threshold; r = 1 where the direction says so."""

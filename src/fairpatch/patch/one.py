@@ -10,7 +10,7 @@ from math import inf, isfinite, nan
 from typing import Any
 
 from fairpatch._checks import a_patch
-from fairpatch.keys import place_of
+from fairpatch.inputs.keys import place_of
 from fairpatch.patch.decide import changes
 from fairpatch.patch.kinds import category_of, holds, number_of
 from fairpatch.patch.model import HALF, Patch
@@ -86,10 +86,9 @@ class OnePerson:
         r = nan if t is None else self._ratio(points, p, t, locked=locked)
         if t is None or not low <= p <= high:  # nor NaN
             return Decided(None, None, r, points)
-        above, favourable = p > t, decision.favourable == 1
-        approved = above == favourable
-        # at the threshold f_logit is 0: nothing changes there, unless f's 0 is the favourable one
-        changed = changes(approved, not approved and p != t, r, patch.direction)
+        above = bool(decision.decides(p, t))
+        approved = above == (decision.favourable == 1)
+        changed = changes(approved, not approved, r, patch.direction)
         bounded = r if patch.card is None else min(1.0, max(-1.0, r))
         reason = self._reason(row, approved=approved) if changed else None
         if patch.action == "refer":
@@ -123,7 +122,7 @@ class OnePerson:
             return points * patch.strength + 1.0
         if not patch.strength:
             return 1.0
-        approved = (p > t) == (patch.decision.favourable == 1)
+        approved = patch.decision.decides(p, t) == (patch.decision.favourable == 1)
         gain, loss = patch.needed
         needed = loss if approved else gain
         own = 0.0 if patch.decision.cuts is None else t  # ends are so far from each row's own

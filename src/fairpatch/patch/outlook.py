@@ -16,8 +16,8 @@ from pydantic import Field
 from scipy.special import expit
 
 from fairpatch._arrays import Floats
+from fairpatch.inputs.roles import DOUBT, Outcomes
 from fairpatch.patch.parts import Number, Part
-from fairpatch.roles import DOUBT, Outcomes
 
 HUNDRED = 100.0
 

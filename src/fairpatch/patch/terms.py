@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.measure.values import Value
+from fairpatch.inputs.values import Value
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.kinds import category_of, holds
 from fairpatch.patch.parts import (

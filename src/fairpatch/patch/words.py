@@ -178,7 +178,8 @@ def _band_words(band: ScoreBand, decision: Decision) -> str:
      '20 to 30 above the threshold']
     """
     if decision.cuts is None:
-        return where(band)
+        upto = band.below == decision.cut and not decision.at_least  # who scores just that, too
+        return f"{band.at_least:g} to {band.below:g}" if upto and band.at_least else where(band)
     ends = [None if end is None else abs(end) for end in (band.at_least, band.below)]
     below = _is_below(band, 0.0)
     far, near = ends if below else reversed(ends)

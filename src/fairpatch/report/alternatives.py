@@ -25,6 +25,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import outcome
 from fairpatch.explain.exact_card import ExactCard, exact_card
+from fairpatch.inputs.values import Value
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
@@ -39,7 +40,6 @@ from fairpatch.measure.rates import (
     selection_rate,
     true_positive_rate,
 )
-from fairpatch.measure.values import Value
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.report.coarse import Beside, apart, decided

@@ -18,6 +18,11 @@ from fairpatch.disclose.protected import Protected, protect
 from fairpatch.disclose.published import PublishedCount
 from fairpatch.floor import COARSE, MIN_PEOPLE, UNPROTECTED
 from fairpatch.identity.agreement import check_agreement
+from fairpatch.inputs.given import take_apart
+from fairpatch.inputs.probable import WithoutAssumption, without_assumption
+from fairpatch.inputs.roles import PLAIN as ROWS
+from fairpatch.inputs.roles import Roles, with_moved
+from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.measure import quality
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
@@ -25,13 +30,10 @@ from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.groups import check_values
 from fairpatch.measure.labels import positive_labels
 from fairpatch.measure.rates import SOME_ONLY
-from fairpatch.probable import WithoutAssumption, without_assumption
 from fairpatch.report.adverse_impact import AdverseImpact, adverse_impact
 from fairpatch.report.audit_counts import check_points_right, count_whole_table, read_by
 from fairpatch.report.comparison import RATES, GroupComparison, metric_row, shown_rates, told_rows
 from fairpatch.report.score_means import ScoreMeans
-from fairpatch.roles import Roles, take_apart
-from fairpatch.sensitive import sensitive_table
 
 ALIKE = 0.05
 """Where fewer than this get one of the decisions, the threshold is asked about."""
@@ -65,9 +67,9 @@ def audit(
     estimator : fitted classifier, callable or str
         The base model f: see :class:`fairpatch.BaseModel`.
     decision : Decision, optional
-        What f decides: its labels, which of them is favourable, threshold, weights and words.
+        What f decides: its labels, which of them is favourable, threshold and words.
     sample_weight : array, optional
-        What each row weighs; a column of X is named in the decision, ``Decision(weight=...)``.
+        What each row weighs; a column of X is named in the roles, ``Roles(weight=...)``.
     confidence : float
         Level of every interval.
     min_count : int
@@ -79,8 +81,8 @@ def audit(
     mean_scores : bool
         Also the groups' mean scores, for ``adverse_impact``: the table is read once more.
     roles : Roles, optional
-        Whose outcomes are known. Unless said, that is tested: where they are missing by decision,
-        what rests on them is left out.
+        What the columns are. Whose outcomes are known is tested unless said: where they are missing
+        by decision, what rests on them is left out.
 
     Returns
     -------
@@ -88,14 +90,17 @@ def audit(
     """
     contract = with_thresholds(BaseModel(estimator, decision or PLAIN).decision, X)
     outcomes = None if roles is None else roles.outcomes
+    roles = with_moved(roles, decision)
     frame, scores, probable = nw.from_native(X, pass_through=True), None, None
     if isinstance(frame, nw.LazyFrame):
-        counts, decided = count_whole_table(X, y, sensitive_features, estimator, contract, outcomes)
+        counts, decided = count_whole_table(
+            X, y, sensitive_features, estimator, contract, roles, outcomes
+        )
         if mean_scores:
-            table = sensitive_table(X, contract, counts.features)
+            table = sensitive_table(X, roles, counts.features)
             scores = ScoreMeans.of_table(table, estimator, counts.features, contract)
     else:
-        given = take_apart(X, y, sensitive_features, contract, read_by(estimator))
+        given = take_apart(X, y, sensitive_features, roles, read_by(estimator))
         weight = sample_weight if given.weight is None else given.weight
         same_people(X=given.X, y=given.y, sensitive_features=given.sensitive, sample_weight=weight)
         labels, decided = None, contract
@@ -116,6 +121,7 @@ def audit(
             sensitive_features=given.sensitive,
             sample_weight=weight,
             outcomes=outcomes,
+            person=given.person,
         )
         if mean_scores:
             scores = ScoreMeans.of_rows(base.scores(given.X), given.sensitive)
@@ -123,7 +129,7 @@ def audit(
     for feature in counts.features:
         check_values(feature, [group[0] for group in counts.by(feature).known().groups])
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
-    return Audit(counts, decided, confidence, least, show_small_counts, scores, probable)
+    return Audit(counts, decided, confidence, least, show_small_counts, scores, probable, roles)
 
 
 @dataclass(frozen=True)
@@ -141,6 +147,7 @@ class Audit:
     scores: ScoreMeans | None = None
     probable: WithoutAssumption | None = None
     """What probabilities of groups allow to say, where those are all that is known."""
+    roles: Roles = ROWS
 
     @property
     def favourable(self) -> int:
@@ -187,6 +194,13 @@ class Audit:
     def people(self) -> PublishedCount:
         """How many there are."""
         return self.protected.people()
+
+    @property
+    def _whose(self) -> str:
+        """People, or rows of so many people where somebody has several."""
+        if self.counts.persons is None:
+            return f"{self.people} people"
+        return f"{self.people} rows of {self.counts.people:,} people"
 
     @property
     def accuracy(self) -> Estimate:
@@ -266,6 +280,7 @@ class Audit:
         return {
             "protected": not self.show_small_counts,
             "people": self.people.data,
+            **({} if self.counts.persons is None else {"persons": self.counts.people}),
             "threshold": self.threshold,
             "favourable": self.favourable,
             "confidence": self.confidence,
@@ -313,8 +328,8 @@ class Audit:
             yield COARSE
         if self.probable is not None:
             yield str(self.probable)
-        elif self.decision.probable:
-            yield f"Groups of {', '.join(self.decision.probable)} are drawn by probabilities."
+        elif self.roles.probable:
+            yield f"Groups of {', '.join(self.roles.probable)} are drawn by probabilities."
         yield from self._outcomes()
         rate = self.selection_rate.value
         if rate is not None and not ALIKE < rate < 1 - ALIKE:
@@ -344,7 +359,7 @@ class Audit:
         quality = {"accuracy": self.accuracy, "balanced accuracy": self.balanced_accuracy}
         level = f"{self.confidence:.0%} interval"
         yield Table(
-            f"Audit of {self.people} people; 1 is decided above {self.decision.above}; "
+            f"Audit of {self._whose}; 1 is decided {self.decision.rule}; "
             f"favourable outcome: {outcome}",
             ["", "value", level],
             [

@@ -11,10 +11,10 @@ from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.decision import Decision
 from fairpatch.floor import MIN_PEOPLE
+from fairpatch.inputs.roles import PLAIN, Outcomes, Roles
+from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.labels import label_expr
-from fairpatch.roles import Outcomes
-from fairpatch.sensitive import sensitive_table
 
 
 def count_whole_table(
@@ -23,6 +23,7 @@ def count_whole_table(
     sensitive_features: Any,
     f: Estimator,
     decision: Decision,
+    roles: Roles = PLAIN,
     outcomes: Outcomes | None = None,
 ) -> tuple[Counts, Decision]:
     """Counts of a table in an engine, and the contract with the labels that it has."""
@@ -32,25 +33,26 @@ def count_whole_table(
         classes, label = label_expr(X, y, decision.replace(favourable=1))
         decision = decision.named(classes)
     names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
-    columns = [*nw.from_native(X).collect_schema().names(), *decision.probable]
+    columns = [*nw.from_native(X).collect_schema().names(), *roles.probable]
     if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
         raise ValueError(
             "for a table in an engine, sensitive_features must be names of its columns; "
             f"got {sensitive_features!r}"
         )
-    for name in (*names, *([decision.weight] if decision.weight else [])):
+    for name in (*names, *(c for c in (roles.weight, roles.person) if c)):
         if name not in columns:
             raise ValueError(
                 f"for a table in an engine, sensitive_features must be names of its columns; there "
                 f"is no {name!r}" + did_you_mean(name, columns)
             )
     counts = Counts.from_frame(
-        sensitive_table(X, decision, names),
+        sensitive_table(X, roles, names),
         decision=BaseModel(f, decision=decision).decision_expr(),
         y=label,
         sensitive_features=names,
-        sample_weight=decision.weight,
+        sample_weight=roles.weight,
         outcomes=outcomes,
+        person=roles.person,
     )
     return counts, decision
 

@@ -92,7 +92,7 @@ class GroupComparison:
 
     @property
     def _hidden(self) -> list[bool]:
-        small = self.counts.sizes < self.min_count
+        small = self.counts.heads < self.min_count
         return [
             bool(s or h) for s, h in zip(small, self.protected.hidden(*self.features), strict=True)
         ]

@@ -143,7 +143,7 @@ def explorer_section(
     metric = requirement.metric
     if not isinstance(metric, Metric):
         raise TypeError("a requirement of the groups compares them")
-    if frontier.candidates.decision.weight is not None:  # tens of weights are no tens of people
+    if frontier.candidates.roles.weight is not None:  # tens of weights are no tens of people
         return None
     if target.comparisons is not None:  # it draws groups, and not groups of every stratum
         return None

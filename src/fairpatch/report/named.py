@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from fairpatch.choose.certificate import Certificate, Result
 from fairpatch.data.rows import Rows
+from fairpatch.inputs.values import Value
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
-from fairpatch.measure.values import Value
 
 Names = Mapping[str, Mapping[str, str]]
 """By sensitive feature, then by value as text."""

@@ -11,8 +11,8 @@ import numpy as np
 from fairpatch._arrays import Floats
 from fairpatch._fetch import rows_of
 from fairpatch.decision import PLAIN, Decision
+from fairpatch.inputs.values import Value, plain
 from fairpatch.measure.groups import Groups
-from fairpatch.measure.values import Value, plain
 
 Sums = tuple[float, float, float]
 """People, their scores, and the squares of those."""

@@ -58,7 +58,6 @@ def sense_flags(
         *_one_intersection(subject.table.counts, words),
         *_turned_round(subject),
         *_far_calls(subject, words),
-        *_at_the_threshold(subject, words),
         *_many(effect),
         *_idle(card, effect),
         *_out_of_reach(subject.patch),
@@ -255,23 +254,6 @@ def _far_calls(subject: Subject, words: Words) -> Iterator[Flag]:
             todo=f"A patch for scores from {low:g} to {high:g} alone changes close calls only "
             f"(Target(only_between=({low:g}, {high:g}))); Alternatives say what that costs.",
         )
-
-
-def _at_the_threshold(subject: Subject, words: Words) -> Iterator[Flag]:
-    """People whose score is the threshold itself: declined by nothing, and out of reach."""
-    f, decision = subject.sample.f, subject.patch.decision
-    here = float(np.mean(f == 0))
-    if not decision.favourable or here < SOME or (f == 0).sum() < MIN_PEOPLE:
-        return
-    yield Flag(
-        name="at the threshold",
-        level="look",
-        text=f"About {here:.1%} of people score exactly the threshold: they are {words.denied}, "
-        "and no number of points changes that, while people who score less may be "
-        f"{words.approved}",
-        todo="Set the threshold between two scores (640.5 for 640), so that they are the closest "
-        "calls, and learn the patch again.",
-    )
 
 
 def _many(effect: Effect) -> Iterator[Flag]:

@@ -25,7 +25,7 @@ class WishCost(Shown):
 
 def wish_section(fitted: Fitted | None) -> list[WishCost]:
     """The table of a fit; none where there is no fit, or its people have weights."""
-    if fitted is None or fitted.frontier is None or fitted.patch.decision.weight is not None:
+    if fitted is None or fitted.frontier is None or fitted.patch.roles.weight is not None:
         return []
     people = next(iter(fitted.frontier.dials[0].values())).people
     rows = []

@@ -1,7 +1,186 @@
 SELECT
   `t2`.`id`,
   `t2`.`fairpatch_ratio`,
-  `t2`.`fairpatch_score`,
+  CASE
+    WHEN (CAST(`t2`.`p` AS FLOAT64) >= 0.0) AND (CAST(`t2`.`p` AS FLOAT64) <= 1.0) THEN CASE
+      WHEN (CAST(`t2`.`p` AS FLOAT64) = 0.5)
+      AND (`t2`.`fairpatch_decision` <> (CAST(`t2`.`p` AS FLOAT64) > 0.5))
+      THEN 0.500000001
+      ELSE ieee_divide(
+        1.0,
+        EXP(
+          CASE
+            WHEN (
+              (
+                `t2`.`fairpatch_ratio` * (
+                  CASE
+                    WHEN ieee_divide(
+                      1.0 - CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END,
+                      CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END
+                    ) < 0
+                    THEN CAST('NaN' AS FLOAT64)
+                    WHEN ieee_divide(
+                      1.0 - CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END,
+                      CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END
+                    ) = 0
+                    THEN CAST('-Infinity' AS FLOAT64)
+                    ELSE LOG(
+                      ieee_divide(
+                        1.0 - CASE
+                          WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                          ELSE CAST(`t2`.`p` AS FLOAT64)
+                        END,
+                        CASE
+                          WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                          ELSE CAST(`t2`.`p` AS FLOAT64)
+                        END
+                      ),
+                      2.718281828459045
+                    )
+                  END - 0.0
+                )
+              ) + 0.0
+            ) < -600.0
+            THEN -600.0
+            WHEN (
+              (
+                `t2`.`fairpatch_ratio` * (
+                  CASE
+                    WHEN ieee_divide(
+                      1.0 - CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END,
+                      CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END
+                    ) < 0
+                    THEN CAST('NaN' AS FLOAT64)
+                    WHEN ieee_divide(
+                      1.0 - CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END,
+                      CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END
+                    ) = 0
+                    THEN CAST('-Infinity' AS FLOAT64)
+                    ELSE LOG(
+                      ieee_divide(
+                        1.0 - CASE
+                          WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                          ELSE CAST(`t2`.`p` AS FLOAT64)
+                        END,
+                        CASE
+                          WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                          ELSE CAST(`t2`.`p` AS FLOAT64)
+                        END
+                      ),
+                      2.718281828459045
+                    )
+                  END - 0.0
+                )
+              ) + 0.0
+            ) > 600.0
+            THEN 600.0
+            ELSE (
+              `t2`.`fairpatch_ratio` * (
+                CASE
+                  WHEN ieee_divide(
+                    1.0 - CASE
+                      WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                      ELSE CAST(`t2`.`p` AS FLOAT64)
+                    END,
+                    CASE
+                      WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                      ELSE CAST(`t2`.`p` AS FLOAT64)
+                    END
+                  ) < 0
+                  THEN CAST('NaN' AS FLOAT64)
+                  WHEN ieee_divide(
+                    1.0 - CASE
+                      WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                      ELSE CAST(`t2`.`p` AS FLOAT64)
+                    END,
+                    CASE
+                      WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                      ELSE CAST(`t2`.`p` AS FLOAT64)
+                    END
+                  ) = 0
+                  THEN CAST('-Infinity' AS FLOAT64)
+                  ELSE LOG(
+                    ieee_divide(
+                      1.0 - CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END,
+                      CASE
+                        WHEN CAST(`t2`.`p` AS FLOAT64) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST(`t2`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
+                        ELSE CAST(`t2`.`p` AS FLOAT64)
+                      END
+                    ),
+                    2.718281828459045
+                  )
+                END - 0.0
+              )
+            ) + 0.0
+          END
+        ) + 1.0
+      )
+    END
+    ELSE NULL
+  END AS `fairpatch_score`,
   `t2`.`fairpatch_decision`,
   CASE
     WHEN NOT (`t2`.`fairpatch_decision` IS NULL)
@@ -17,183 +196,10 @@ FROM (
     `t1`.`fairpatch_ratio`,
     CASE
       WHEN (CAST(`t1`.`p` AS FLOAT64) >= 0.0) AND (CAST(`t1`.`p` AS FLOAT64) <= 1.0)
-      THEN ieee_divide(
-        1.0,
-        EXP(
-          CASE
-            WHEN (
-              (
-                `t1`.`fairpatch_ratio` * (
-                  CASE
-                    WHEN ieee_divide(
-                      1.0 - CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END,
-                      CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END
-                    ) < 0
-                    THEN CAST('NaN' AS FLOAT64)
-                    WHEN ieee_divide(
-                      1.0 - CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END,
-                      CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END
-                    ) = 0
-                    THEN CAST('-Infinity' AS FLOAT64)
-                    ELSE LOG(
-                      ieee_divide(
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END,
-                        CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
-                      ),
-                      2.718281828459045
-                    )
-                  END - 0.0
-                )
-              ) + 0.0
-            ) < -600.0
-            THEN -600.0
-            WHEN (
-              (
-                `t1`.`fairpatch_ratio` * (
-                  CASE
-                    WHEN ieee_divide(
-                      1.0 - CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END,
-                      CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END
-                    ) < 0
-                    THEN CAST('NaN' AS FLOAT64)
-                    WHEN ieee_divide(
-                      1.0 - CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END,
-                      CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END
-                    ) = 0
-                    THEN CAST('-Infinity' AS FLOAT64)
-                    ELSE LOG(
-                      ieee_divide(
-                        1.0 - CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END,
-                        CASE
-                          WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                          ELSE CAST(`t1`.`p` AS FLOAT64)
-                        END
-                      ),
-                      2.718281828459045
-                    )
-                  END - 0.0
-                )
-              ) + 0.0
-            ) > 600.0
-            THEN 600.0
-            ELSE (
-              `t1`.`fairpatch_ratio` * (
-                CASE
-                  WHEN ieee_divide(
-                    1.0 - CASE
-                      WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                      THEN 1e-06
-                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                      ELSE CAST(`t1`.`p` AS FLOAT64)
-                    END,
-                    CASE
-                      WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                      THEN 1e-06
-                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                      ELSE CAST(`t1`.`p` AS FLOAT64)
-                    END
-                  ) < 0
-                  THEN CAST('NaN' AS FLOAT64)
-                  WHEN ieee_divide(
-                    1.0 - CASE
-                      WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                      THEN 1e-06
-                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                      ELSE CAST(`t1`.`p` AS FLOAT64)
-                    END,
-                    CASE
-                      WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                      THEN 1e-06
-                      WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                      ELSE CAST(`t1`.`p` AS FLOAT64)
-                    END
-                  ) = 0
-                  THEN CAST('-Infinity' AS FLOAT64)
-                  ELSE LOG(
-                    ieee_divide(
-                      1.0 - CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END,
-                      CASE
-                        WHEN CAST(`t1`.`p` AS FLOAT64) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST(`t1`.`p` AS FLOAT64) > 0.999999 THEN 0.999999
-                        ELSE CAST(`t1`.`p` AS FLOAT64)
-                      END
-                    ),
-                    2.718281828459045
-                  )
-                END - 0.0
-              )
-            ) + 0.0
-          END
-        ) + 1.0
+      THEN (CAST(`t1`.`p` AS FLOAT64) > 0.5) <> (
+        ((CAST(`t1`.`p` AS FLOAT64) > 0.5) AND (`t1`.`fairpatch_ratio` <= 0.0))
+        OR (NOT (CAST(`t1`.`p` AS FLOAT64) > 0.5) AND (`t1`.`fairpatch_ratio` < 0.0))
       )
-      ELSE NULL
-    END AS `fairpatch_score`,
-    CASE
-      WHEN (CAST(`t1`.`p` AS FLOAT64) >= 0.0) AND (CAST(`t1`.`p` AS FLOAT64) <= 1.0)
-      THEN (`t1`.`fairpatch_ratio` * (CAST(`t1`.`p` AS FLOAT64) - 0.5)) > 0.0
       ELSE NULL
     END AS `fairpatch_decision`
   FROM (

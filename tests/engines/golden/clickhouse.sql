@@ -1,7 +1,187 @@
 SELECT
   "t2"."id" AS "id",
   "t2"."fairpatch_ratio" AS "fairpatch_ratio",
-  "t2"."fairpatch_score" AS "fairpatch_score",
+  CASE
+    WHEN (CAST("t2"."p" AS Nullable(Float64)) >= 0.0)
+    AND (CAST("t2"."p" AS Nullable(Float64)) <= 1.0)
+    THEN CASE
+      WHEN (CAST("t2"."p" AS Nullable(Float64)) = 0.5)
+      AND ("t2"."fairpatch_decision" <> (CAST("t2"."p" AS Nullable(Float64)) > 0.5))
+      THEN 0.500000001
+      ELSE 1.0 / (
+        EXP(
+          CASE
+            WHEN (
+              (
+                "t2"."fairpatch_ratio" * (
+                  CASE
+                    WHEN (
+                      (
+                        1.0 - CASE
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                          ELSE CAST("t2"."p" AS Nullable(Float64))
+                        END
+                      ) / CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) < 0
+                    THEN nan
+                    WHEN (
+                      (
+                        1.0 - CASE
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                          ELSE CAST("t2"."p" AS Nullable(Float64))
+                        END
+                      ) / CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) = 0
+                    THEN -inf
+                    ELSE LN(
+                      (
+                        1.0 - CASE
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                          ELSE CAST("t2"."p" AS Nullable(Float64))
+                        END
+                      ) / CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) / LN(2.718281828459045)
+                  END - 0.0
+                )
+              ) + 0.0
+            ) < -600.0
+            THEN -600.0
+            WHEN (
+              (
+                "t2"."fairpatch_ratio" * (
+                  CASE
+                    WHEN (
+                      (
+                        1.0 - CASE
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                          ELSE CAST("t2"."p" AS Nullable(Float64))
+                        END
+                      ) / CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) < 0
+                    THEN nan
+                    WHEN (
+                      (
+                        1.0 - CASE
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                          ELSE CAST("t2"."p" AS Nullable(Float64))
+                        END
+                      ) / CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) = 0
+                    THEN -inf
+                    ELSE LN(
+                      (
+                        1.0 - CASE
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                          THEN 1e-06
+                          WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                          ELSE CAST("t2"."p" AS Nullable(Float64))
+                        END
+                      ) / CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) / LN(2.718281828459045)
+                  END - 0.0
+                )
+              ) + 0.0
+            ) > 600.0
+            THEN 600.0
+            ELSE (
+              "t2"."fairpatch_ratio" * (
+                CASE
+                  WHEN (
+                    (
+                      1.0 - CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) / CASE
+                      WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                      ELSE CAST("t2"."p" AS Nullable(Float64))
+                    END
+                  ) < 0
+                  THEN nan
+                  WHEN (
+                    (
+                      1.0 - CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) / CASE
+                      WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                      ELSE CAST("t2"."p" AS Nullable(Float64))
+                    END
+                  ) = 0
+                  THEN -inf
+                  ELSE LN(
+                    (
+                      1.0 - CASE
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                        THEN 1e-06
+                        WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                        ELSE CAST("t2"."p" AS Nullable(Float64))
+                      END
+                    ) / CASE
+                      WHEN CAST("t2"."p" AS Nullable(Float64)) < 1e-06
+                      THEN 1e-06
+                      WHEN CAST("t2"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
+                      ELSE CAST("t2"."p" AS Nullable(Float64))
+                    END
+                  ) / LN(2.718281828459045)
+                END - 0.0
+              )
+            ) + 0.0
+          END
+        ) + 1.0
+      )
+    END
+    ELSE NULL
+  END AS "fairpatch_score",
   "t2"."fairpatch_decision" AS "fairpatch_decision",
   CASE
     WHEN NOT (isNull("t2"."fairpatch_decision"))
@@ -18,183 +198,16 @@ FROM (
     CASE
       WHEN (CAST("t1"."p" AS Nullable(Float64)) >= 0.0)
       AND (CAST("t1"."p" AS Nullable(Float64)) <= 1.0)
-      THEN 1.0 / (
-        EXP(
-          CASE
-            WHEN (
-              (
-                "t1"."fairpatch_ratio" * (
-                  CASE
-                    WHEN (
-                      (
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                          ELSE CAST("t1"."p" AS Nullable(Float64))
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) < 0
-                    THEN nan
-                    WHEN (
-                      (
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                          ELSE CAST("t1"."p" AS Nullable(Float64))
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) = 0
-                    THEN -inf
-                    ELSE LN(
-                      (
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                          ELSE CAST("t1"."p" AS Nullable(Float64))
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) / LN(2.718281828459045)
-                  END - 0.0
-                )
-              ) + 0.0
-            ) < -600.0
-            THEN -600.0
-            WHEN (
-              (
-                "t1"."fairpatch_ratio" * (
-                  CASE
-                    WHEN (
-                      (
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                          ELSE CAST("t1"."p" AS Nullable(Float64))
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) < 0
-                    THEN nan
-                    WHEN (
-                      (
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                          ELSE CAST("t1"."p" AS Nullable(Float64))
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) = 0
-                    THEN -inf
-                    ELSE LN(
-                      (
-                        1.0 - CASE
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                          THEN 1e-06
-                          WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                          ELSE CAST("t1"."p" AS Nullable(Float64))
-                        END
-                      ) / CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) / LN(2.718281828459045)
-                  END - 0.0
-                )
-              ) + 0.0
-            ) > 600.0
-            THEN 600.0
-            ELSE (
-              "t1"."fairpatch_ratio" * (
-                CASE
-                  WHEN (
-                    (
-                      1.0 - CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) / CASE
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                      THEN 1e-06
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                      ELSE CAST("t1"."p" AS Nullable(Float64))
-                    END
-                  ) < 0
-                  THEN nan
-                  WHEN (
-                    (
-                      1.0 - CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) / CASE
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                      THEN 1e-06
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                      ELSE CAST("t1"."p" AS Nullable(Float64))
-                    END
-                  ) = 0
-                  THEN -inf
-                  ELSE LN(
-                    (
-                      1.0 - CASE
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                        THEN 1e-06
-                        WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                        ELSE CAST("t1"."p" AS Nullable(Float64))
-                      END
-                    ) / CASE
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) < 1e-06
-                      THEN 1e-06
-                      WHEN CAST("t1"."p" AS Nullable(Float64)) > 0.999999 THEN 0.999999
-                      ELSE CAST("t1"."p" AS Nullable(Float64))
-                    END
-                  ) / LN(2.718281828459045)
-                END - 0.0
-              )
-            ) + 0.0
-          END
-        ) + 1.0
+      THEN (CAST("t1"."p" AS Nullable(Float64)) > 0.5) <> (
+        (
+          (CAST("t1"."p" AS Nullable(Float64)) > 0.5)
+          AND ("t1"."fairpatch_ratio" <= 0.0)
+        )
+        OR (
+          NOT (CAST("t1"."p" AS Nullable(Float64)) > 0.5)
+          AND ("t1"."fairpatch_ratio" < 0.0)
+        )
       )
-      ELSE NULL
-    END AS "fairpatch_score",
-    CASE
-      WHEN (CAST("t1"."p" AS Nullable(Float64)) >= 0.0)
-      AND (CAST("t1"."p" AS Nullable(Float64)) <= 1.0)
-      THEN ("t1"."fairpatch_ratio" * (CAST("t1"."p" AS Nullable(Float64)) - 0.5)) > 0.0
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (

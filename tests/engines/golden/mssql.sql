@@ -1,7 +1,210 @@
 SELECT
   [t2].[id],
   [t2].[fairpatch_ratio],
-  [t2].[fairpatch_score],
+  CASE
+    WHEN (CAST([t2].[p] AS FLOAT) >= CAST(0.0 AS FLOAT))
+    AND (CAST([t2].[p] AS FLOAT) <= CAST(1.0 AS FLOAT))
+    THEN CASE
+      WHEN (CAST([t2].[p] AS FLOAT) = CAST(0.5 AS FLOAT))
+      AND (
+        [t2].[fairpatch_decision] <> CASE
+          WHEN (CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT)) THEN 1
+          WHEN NOT ((CAST([t2].[p] AS FLOAT) > CAST(0.5 AS FLOAT))) THEN 0
+        END
+      )
+      THEN CAST(0.500000001 AS FLOAT)
+      ELSE CAST(1.0 AS FLOAT) / (
+        EXP(
+          CASE
+            WHEN (
+              (
+                [t2].[fairpatch_ratio] * (
+                  CASE
+                    WHEN (
+                      CAST((
+                        CAST(1.0 AS FLOAT) - CASE
+                          WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                          THEN CAST(1e-06 AS FLOAT)
+                          WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                          THEN CAST(0.999999 AS FLOAT)
+                          ELSE CAST([t2].[p] AS FLOAT)
+                        END
+                      ) AS FLOAT) / CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) < 0
+                    THEN CAST('nan' AS FLOAT)
+                    WHEN (
+                      CAST((
+                        CAST(1.0 AS FLOAT) - CASE
+                          WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                          THEN CAST(1e-06 AS FLOAT)
+                          WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                          THEN CAST(0.999999 AS FLOAT)
+                          ELSE CAST([t2].[p] AS FLOAT)
+                        END
+                      ) AS FLOAT) / CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) = 0
+                    THEN CAST('-inf' AS FLOAT)
+                    ELSE CAST(LOG(
+                      CAST((
+                        CAST(1.0 AS FLOAT) - CASE
+                          WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                          THEN CAST(1e-06 AS FLOAT)
+                          WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                          THEN CAST(0.999999 AS FLOAT)
+                          ELSE CAST([t2].[p] AS FLOAT)
+                        END
+                      ) AS FLOAT) / CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) AS FLOAT) / LOG(CAST(2.718281828459045 AS FLOAT))
+                  END - CAST(0.0 AS FLOAT)
+                )
+              ) + CAST(0.0 AS FLOAT)
+            ) < -CAST(600.0 AS FLOAT)
+            THEN -CAST(600.0 AS FLOAT)
+            WHEN (
+              (
+                [t2].[fairpatch_ratio] * (
+                  CASE
+                    WHEN (
+                      CAST((
+                        CAST(1.0 AS FLOAT) - CASE
+                          WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                          THEN CAST(1e-06 AS FLOAT)
+                          WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                          THEN CAST(0.999999 AS FLOAT)
+                          ELSE CAST([t2].[p] AS FLOAT)
+                        END
+                      ) AS FLOAT) / CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) < 0
+                    THEN CAST('nan' AS FLOAT)
+                    WHEN (
+                      CAST((
+                        CAST(1.0 AS FLOAT) - CASE
+                          WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                          THEN CAST(1e-06 AS FLOAT)
+                          WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                          THEN CAST(0.999999 AS FLOAT)
+                          ELSE CAST([t2].[p] AS FLOAT)
+                        END
+                      ) AS FLOAT) / CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) = 0
+                    THEN CAST('-inf' AS FLOAT)
+                    ELSE CAST(LOG(
+                      CAST((
+                        CAST(1.0 AS FLOAT) - CASE
+                          WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                          THEN CAST(1e-06 AS FLOAT)
+                          WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                          THEN CAST(0.999999 AS FLOAT)
+                          ELSE CAST([t2].[p] AS FLOAT)
+                        END
+                      ) AS FLOAT) / CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) AS FLOAT) / LOG(CAST(2.718281828459045 AS FLOAT))
+                  END - CAST(0.0 AS FLOAT)
+                )
+              ) + CAST(0.0 AS FLOAT)
+            ) > CAST(600.0 AS FLOAT)
+            THEN CAST(600.0 AS FLOAT)
+            ELSE (
+              [t2].[fairpatch_ratio] * (
+                CASE
+                  WHEN (
+                    CAST((
+                      CAST(1.0 AS FLOAT) - CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) AS FLOAT) / CASE
+                      WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                      THEN CAST(1e-06 AS FLOAT)
+                      WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                      THEN CAST(0.999999 AS FLOAT)
+                      ELSE CAST([t2].[p] AS FLOAT)
+                    END
+                  ) < 0
+                  THEN CAST('nan' AS FLOAT)
+                  WHEN (
+                    CAST((
+                      CAST(1.0 AS FLOAT) - CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) AS FLOAT) / CASE
+                      WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                      THEN CAST(1e-06 AS FLOAT)
+                      WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                      THEN CAST(0.999999 AS FLOAT)
+                      ELSE CAST([t2].[p] AS FLOAT)
+                    END
+                  ) = 0
+                  THEN CAST('-inf' AS FLOAT)
+                  ELSE CAST(LOG(
+                    CAST((
+                      CAST(1.0 AS FLOAT) - CASE
+                        WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                        THEN CAST(1e-06 AS FLOAT)
+                        WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                        THEN CAST(0.999999 AS FLOAT)
+                        ELSE CAST([t2].[p] AS FLOAT)
+                      END
+                    ) AS FLOAT) / CASE
+                      WHEN CAST([t2].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
+                      THEN CAST(1e-06 AS FLOAT)
+                      WHEN CAST([t2].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
+                      THEN CAST(0.999999 AS FLOAT)
+                      ELSE CAST([t2].[p] AS FLOAT)
+                    END
+                  ) AS FLOAT) / LOG(CAST(2.718281828459045 AS FLOAT))
+                END - CAST(0.0 AS FLOAT)
+              )
+            ) + CAST(0.0 AS FLOAT)
+          END
+        ) + CAST(1.0 AS FLOAT)
+      )
+    END
+    ELSE NULL
+  END AS [fairpatch_score],
   [t2].[fairpatch_decision],
   CASE
     WHEN NOT ([t2].[fairpatch_decision] IS NULL) THEN CASE
@@ -30,205 +233,67 @@ FROM (
     CASE
       WHEN (CAST([t1].[p] AS FLOAT) >= CAST(0.0 AS FLOAT))
       AND (CAST([t1].[p] AS FLOAT) <= CAST(1.0 AS FLOAT))
-      THEN CAST(1.0 AS FLOAT) / (
-        EXP(
-          CASE
-            WHEN (
-              (
-                [t1].[fairpatch_ratio] * (
-                  CASE
-                    WHEN (
-                      CAST((
-                        CAST(1.0 AS FLOAT) - CASE
-                          WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                          THEN CAST(1e-06 AS FLOAT)
-                          WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                          THEN CAST(0.999999 AS FLOAT)
-                          ELSE CAST([t1].[p] AS FLOAT)
-                        END
-                      ) AS FLOAT) / CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) < 0
-                    THEN CAST('nan' AS FLOAT)
-                    WHEN (
-                      CAST((
-                        CAST(1.0 AS FLOAT) - CASE
-                          WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                          THEN CAST(1e-06 AS FLOAT)
-                          WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                          THEN CAST(0.999999 AS FLOAT)
-                          ELSE CAST([t1].[p] AS FLOAT)
-                        END
-                      ) AS FLOAT) / CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) = 0
-                    THEN CAST('-inf' AS FLOAT)
-                    ELSE CAST(LOG(
-                      CAST((
-                        CAST(1.0 AS FLOAT) - CASE
-                          WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                          THEN CAST(1e-06 AS FLOAT)
-                          WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                          THEN CAST(0.999999 AS FLOAT)
-                          ELSE CAST([t1].[p] AS FLOAT)
-                        END
-                      ) AS FLOAT) / CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) AS FLOAT) / LOG(CAST(2.718281828459045 AS FLOAT))
-                  END - CAST(0.0 AS FLOAT)
-                )
-              ) + CAST(0.0 AS FLOAT)
-            ) < -CAST(600.0 AS FLOAT)
-            THEN -CAST(600.0 AS FLOAT)
-            WHEN (
-              (
-                [t1].[fairpatch_ratio] * (
-                  CASE
-                    WHEN (
-                      CAST((
-                        CAST(1.0 AS FLOAT) - CASE
-                          WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                          THEN CAST(1e-06 AS FLOAT)
-                          WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                          THEN CAST(0.999999 AS FLOAT)
-                          ELSE CAST([t1].[p] AS FLOAT)
-                        END
-                      ) AS FLOAT) / CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) < 0
-                    THEN CAST('nan' AS FLOAT)
-                    WHEN (
-                      CAST((
-                        CAST(1.0 AS FLOAT) - CASE
-                          WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                          THEN CAST(1e-06 AS FLOAT)
-                          WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                          THEN CAST(0.999999 AS FLOAT)
-                          ELSE CAST([t1].[p] AS FLOAT)
-                        END
-                      ) AS FLOAT) / CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) = 0
-                    THEN CAST('-inf' AS FLOAT)
-                    ELSE CAST(LOG(
-                      CAST((
-                        CAST(1.0 AS FLOAT) - CASE
-                          WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                          THEN CAST(1e-06 AS FLOAT)
-                          WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                          THEN CAST(0.999999 AS FLOAT)
-                          ELSE CAST([t1].[p] AS FLOAT)
-                        END
-                      ) AS FLOAT) / CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) AS FLOAT) / LOG(CAST(2.718281828459045 AS FLOAT))
-                  END - CAST(0.0 AS FLOAT)
-                )
-              ) + CAST(0.0 AS FLOAT)
-            ) > CAST(600.0 AS FLOAT)
-            THEN CAST(600.0 AS FLOAT)
-            ELSE (
-              [t1].[fairpatch_ratio] * (
-                CASE
-                  WHEN (
-                    CAST((
-                      CAST(1.0 AS FLOAT) - CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) AS FLOAT) / CASE
-                      WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                      THEN CAST(1e-06 AS FLOAT)
-                      WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                      THEN CAST(0.999999 AS FLOAT)
-                      ELSE CAST([t1].[p] AS FLOAT)
-                    END
-                  ) < 0
-                  THEN CAST('nan' AS FLOAT)
-                  WHEN (
-                    CAST((
-                      CAST(1.0 AS FLOAT) - CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) AS FLOAT) / CASE
-                      WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                      THEN CAST(1e-06 AS FLOAT)
-                      WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                      THEN CAST(0.999999 AS FLOAT)
-                      ELSE CAST([t1].[p] AS FLOAT)
-                    END
-                  ) = 0
-                  THEN CAST('-inf' AS FLOAT)
-                  ELSE CAST(LOG(
-                    CAST((
-                      CAST(1.0 AS FLOAT) - CASE
-                        WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                        THEN CAST(1e-06 AS FLOAT)
-                        WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                        THEN CAST(0.999999 AS FLOAT)
-                        ELSE CAST([t1].[p] AS FLOAT)
-                      END
-                    ) AS FLOAT) / CASE
-                      WHEN CAST([t1].[p] AS FLOAT) < CAST(1e-06 AS FLOAT)
-                      THEN CAST(1e-06 AS FLOAT)
-                      WHEN CAST([t1].[p] AS FLOAT) > CAST(0.999999 AS FLOAT)
-                      THEN CAST(0.999999 AS FLOAT)
-                      ELSE CAST([t1].[p] AS FLOAT)
-                    END
-                  ) AS FLOAT) / LOG(CAST(2.718281828459045 AS FLOAT))
-                END - CAST(0.0 AS FLOAT)
-              )
-            ) + CAST(0.0 AS FLOAT)
-          END
-        ) + CAST(1.0 AS FLOAT)
-      )
-      ELSE NULL
-    END AS [fairpatch_score],
-    CASE
-      WHEN (CAST([t1].[p] AS FLOAT) >= CAST(0.0 AS FLOAT))
-      AND (CAST([t1].[p] AS FLOAT) <= CAST(1.0 AS FLOAT))
       THEN CASE
-        WHEN ([t1].[fairpatch_ratio] * (CAST([t1].[p] AS FLOAT) - CAST(0.5 AS FLOAT))) > CAST(0.0 AS FLOAT)
+        WHEN CASE
+          WHEN (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT)) THEN 1
+          WHEN NOT ((CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))) THEN 0
+        END <> CASE
+          WHEN (
+            (
+              (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))
+              AND ([t1].[fairpatch_ratio] <= CAST(0.0 AS FLOAT))
+            )
+            OR (
+              NOT (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))
+              AND ([t1].[fairpatch_ratio] < CAST(0.0 AS FLOAT))
+            )
+          )
+          THEN 1
+          WHEN NOT (
+            (
+              (
+                (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))
+                AND ([t1].[fairpatch_ratio] <= CAST(0.0 AS FLOAT))
+              )
+              OR (
+                NOT (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))
+                AND ([t1].[fairpatch_ratio] < CAST(0.0 AS FLOAT))
+              )
+            )
+          )
+          THEN 0
+        END
         THEN 1
         WHEN NOT (
-          ([t1].[fairpatch_ratio] * (CAST([t1].[p] AS FLOAT) - CAST(0.5 AS FLOAT))) > CAST(0.0 AS FLOAT)
+          CASE
+            WHEN (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT)) THEN 1
+            WHEN NOT ((CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))) THEN 0
+          END <> CASE
+            WHEN (
+              (
+                (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))
+                AND ([t1].[fairpatch_ratio] <= CAST(0.0 AS FLOAT))
+              )
+              OR (
+                NOT (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))
+                AND ([t1].[fairpatch_ratio] < CAST(0.0 AS FLOAT))
+              )
+            )
+            THEN 1
+            WHEN NOT (
+              (
+                (
+                  (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))
+                  AND ([t1].[fairpatch_ratio] <= CAST(0.0 AS FLOAT))
+                )
+                OR (
+                  NOT (CAST([t1].[p] AS FLOAT) > CAST(0.5 AS FLOAT))
+                  AND ([t1].[fairpatch_ratio] < CAST(0.0 AS FLOAT))
+                )
+              )
+            )
+            THEN 0
+          END
         )
         THEN 0
       END

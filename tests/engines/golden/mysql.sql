@@ -1,7 +1,205 @@
 SELECT
   `t2`.`id`,
   `t2`.`fairpatch_ratio`,
-  `t2`.`fairpatch_score`,
+  CASE
+    WHEN (CAST(`t2`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE))
+    AND (CAST(`t2`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE))
+    THEN CASE
+      WHEN (CAST(`t2`.`p` AS DOUBLE) = CAST(0.5 AS DOUBLE))
+      AND (`t2`.`fairpatch_decision` <> (CAST(`t2`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE)))
+      THEN CAST(0.500000001 AS DOUBLE)
+      ELSE CAST(1.0 AS DOUBLE) / (
+        EXP(
+          CASE
+            WHEN (
+              (
+                `t2`.`fairpatch_ratio` * (
+                  CASE
+                    WHEN (
+                      (
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t2`.`p` AS DOUBLE)
+                        END
+                      ) / CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) < 0
+                    THEN CAST('nan' AS DOUBLE)
+                    WHEN (
+                      (
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t2`.`p` AS DOUBLE)
+                        END
+                      ) / CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) = 0
+                    THEN CAST('-inf' AS DOUBLE)
+                    ELSE LN(
+                      (
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t2`.`p` AS DOUBLE)
+                        END
+                      ) / CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                  END - CAST(0.0 AS DOUBLE)
+                )
+              ) + CAST(0.0 AS DOUBLE)
+            ) < -CAST(600.0 AS DOUBLE)
+            THEN -CAST(600.0 AS DOUBLE)
+            WHEN (
+              (
+                `t2`.`fairpatch_ratio` * (
+                  CASE
+                    WHEN (
+                      (
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t2`.`p` AS DOUBLE)
+                        END
+                      ) / CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) < 0
+                    THEN CAST('nan' AS DOUBLE)
+                    WHEN (
+                      (
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t2`.`p` AS DOUBLE)
+                        END
+                      ) / CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) = 0
+                    THEN CAST('-inf' AS DOUBLE)
+                    ELSE LN(
+                      (
+                        CAST(1.0 AS DOUBLE) - CASE
+                          WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                          THEN CAST(1e-06 AS DOUBLE)
+                          WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                          THEN CAST(0.999999 AS DOUBLE)
+                          ELSE CAST(`t2`.`p` AS DOUBLE)
+                        END
+                      ) / CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                  END - CAST(0.0 AS DOUBLE)
+                )
+              ) + CAST(0.0 AS DOUBLE)
+            ) > CAST(600.0 AS DOUBLE)
+            THEN CAST(600.0 AS DOUBLE)
+            ELSE (
+              `t2`.`fairpatch_ratio` * (
+                CASE
+                  WHEN (
+                    (
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) / CASE
+                      WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST(`t2`.`p` AS DOUBLE)
+                    END
+                  ) < 0
+                  THEN CAST('nan' AS DOUBLE)
+                  WHEN (
+                    (
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) / CASE
+                      WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST(`t2`.`p` AS DOUBLE)
+                    END
+                  ) = 0
+                  THEN CAST('-inf' AS DOUBLE)
+                  ELSE LN(
+                    (
+                      CAST(1.0 AS DOUBLE) - CASE
+                        WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                        THEN CAST(1e-06 AS DOUBLE)
+                        WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                        THEN CAST(0.999999 AS DOUBLE)
+                        ELSE CAST(`t2`.`p` AS DOUBLE)
+                      END
+                    ) / CASE
+                      WHEN CAST(`t2`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
+                      THEN CAST(1e-06 AS DOUBLE)
+                      WHEN CAST(`t2`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
+                      THEN CAST(0.999999 AS DOUBLE)
+                      ELSE CAST(`t2`.`p` AS DOUBLE)
+                    END
+                  ) / LN(CAST(2.718281828459045 AS DOUBLE))
+                END - CAST(0.0 AS DOUBLE)
+              )
+            ) + CAST(0.0 AS DOUBLE)
+          END
+        ) + CAST(1.0 AS DOUBLE)
+      )
+    END
+    ELSE NULL
+  END AS `fairpatch_score`,
   `t2`.`fairpatch_decision`,
   CASE
     WHEN NOT (`t2`.`fairpatch_decision` IS NULL)
@@ -18,201 +216,16 @@ FROM (
     CASE
       WHEN (CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE))
       AND (CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE))
-      THEN CAST(1.0 AS DOUBLE) / (
-        EXP(
-          CASE
-            WHEN (
-              (
-                `t1`.`fairpatch_ratio` * (
-                  CASE
-                    WHEN (
-                      (
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
-                          ELSE CAST(`t1`.`p` AS DOUBLE)
-                        END
-                      ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) < 0
-                    THEN CAST('nan' AS DOUBLE)
-                    WHEN (
-                      (
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
-                          ELSE CAST(`t1`.`p` AS DOUBLE)
-                        END
-                      ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) = 0
-                    THEN CAST('-inf' AS DOUBLE)
-                    ELSE LN(
-                      (
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
-                          ELSE CAST(`t1`.`p` AS DOUBLE)
-                        END
-                      ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) / LN(CAST(2.718281828459045 AS DOUBLE))
-                  END - CAST(0.0 AS DOUBLE)
-                )
-              ) + CAST(0.0 AS DOUBLE)
-            ) < -CAST(600.0 AS DOUBLE)
-            THEN -CAST(600.0 AS DOUBLE)
-            WHEN (
-              (
-                `t1`.`fairpatch_ratio` * (
-                  CASE
-                    WHEN (
-                      (
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
-                          ELSE CAST(`t1`.`p` AS DOUBLE)
-                        END
-                      ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) < 0
-                    THEN CAST('nan' AS DOUBLE)
-                    WHEN (
-                      (
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
-                          ELSE CAST(`t1`.`p` AS DOUBLE)
-                        END
-                      ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) = 0
-                    THEN CAST('-inf' AS DOUBLE)
-                    ELSE LN(
-                      (
-                        CAST(1.0 AS DOUBLE) - CASE
-                          WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                          THEN CAST(1e-06 AS DOUBLE)
-                          WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                          THEN CAST(0.999999 AS DOUBLE)
-                          ELSE CAST(`t1`.`p` AS DOUBLE)
-                        END
-                      ) / CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) / LN(CAST(2.718281828459045 AS DOUBLE))
-                  END - CAST(0.0 AS DOUBLE)
-                )
-              ) + CAST(0.0 AS DOUBLE)
-            ) > CAST(600.0 AS DOUBLE)
-            THEN CAST(600.0 AS DOUBLE)
-            ELSE (
-              `t1`.`fairpatch_ratio` * (
-                CASE
-                  WHEN (
-                    (
-                      CAST(1.0 AS DOUBLE) - CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) / CASE
-                      WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                      THEN CAST(1e-06 AS DOUBLE)
-                      WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                      THEN CAST(0.999999 AS DOUBLE)
-                      ELSE CAST(`t1`.`p` AS DOUBLE)
-                    END
-                  ) < 0
-                  THEN CAST('nan' AS DOUBLE)
-                  WHEN (
-                    (
-                      CAST(1.0 AS DOUBLE) - CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) / CASE
-                      WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                      THEN CAST(1e-06 AS DOUBLE)
-                      WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                      THEN CAST(0.999999 AS DOUBLE)
-                      ELSE CAST(`t1`.`p` AS DOUBLE)
-                    END
-                  ) = 0
-                  THEN CAST('-inf' AS DOUBLE)
-                  ELSE LN(
-                    (
-                      CAST(1.0 AS DOUBLE) - CASE
-                        WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                        THEN CAST(1e-06 AS DOUBLE)
-                        WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                        THEN CAST(0.999999 AS DOUBLE)
-                        ELSE CAST(`t1`.`p` AS DOUBLE)
-                      END
-                    ) / CASE
-                      WHEN CAST(`t1`.`p` AS DOUBLE) < CAST(1e-06 AS DOUBLE)
-                      THEN CAST(1e-06 AS DOUBLE)
-                      WHEN CAST(`t1`.`p` AS DOUBLE) > CAST(0.999999 AS DOUBLE)
-                      THEN CAST(0.999999 AS DOUBLE)
-                      ELSE CAST(`t1`.`p` AS DOUBLE)
-                    END
-                  ) / LN(CAST(2.718281828459045 AS DOUBLE))
-                END - CAST(0.0 AS DOUBLE)
-              )
-            ) + CAST(0.0 AS DOUBLE)
-          END
-        ) + CAST(1.0 AS DOUBLE)
+      THEN (CAST(`t1`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE)) <> (
+        (
+          (CAST(`t1`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE))
+          AND (`t1`.`fairpatch_ratio` <= CAST(0.0 AS DOUBLE))
+        )
+        OR (
+          NOT (CAST(`t1`.`p` AS DOUBLE) > CAST(0.5 AS DOUBLE))
+          AND (`t1`.`fairpatch_ratio` < CAST(0.0 AS DOUBLE))
+        )
       )
-      ELSE NULL
-    END AS `fairpatch_score`,
-    CASE
-      WHEN (CAST(`t1`.`p` AS DOUBLE) >= CAST(0.0 AS DOUBLE))
-      AND (CAST(`t1`.`p` AS DOUBLE) <= CAST(1.0 AS DOUBLE))
-      THEN (`t1`.`fairpatch_ratio` * (CAST(`t1`.`p` AS DOUBLE) - CAST(0.5 AS DOUBLE))) > CAST(0.0 AS DOUBLE)
       ELSE NULL
     END AS `fairpatch_decision`
   FROM (

@@ -1,7 +1,208 @@
 SELECT
   "t2"."id",
   "t2"."fairpatch_ratio",
-  "t2"."fairpatch_score",
+  CASE
+    WHEN (CAST("t2"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE))
+    AND (CAST("t2"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE))
+    THEN CASE
+      WHEN (CAST("t2"."p" AS DOUBLE) = CAST(CAST(0.5 AS DOUBLE) AS DOUBLE))
+      AND ("t2"."fairpatch_decision" <> (CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)))
+      THEN CAST(CAST(0.500000001 AS DOUBLE) AS DOUBLE)
+      ELSE CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) / (
+        EXP(
+          CASE
+            WHEN (
+              (
+                "t2"."fairpatch_ratio" * (
+                  CASE
+                    WHEN (
+                      CAST((
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          ELSE CAST("t2"."p" AS DOUBLE)
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    ) < 0
+                    THEN NAN()
+                    WHEN (
+                      CAST((
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          ELSE CAST("t2"."p" AS DOUBLE)
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    ) = 0
+                    THEN -INFINITY()
+                    ELSE LOG(
+                      CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
+                      CAST((
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          ELSE CAST("t2"."p" AS DOUBLE)
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    )
+                  END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+                )
+              ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+            ) < CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
+            THEN CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
+            WHEN (
+              (
+                "t2"."fairpatch_ratio" * (
+                  CASE
+                    WHEN (
+                      CAST((
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          ELSE CAST("t2"."p" AS DOUBLE)
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    ) < 0
+                    THEN NAN()
+                    WHEN (
+                      CAST((
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          ELSE CAST("t2"."p" AS DOUBLE)
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    ) = 0
+                    THEN -INFINITY()
+                    ELSE LOG(
+                      CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
+                      CAST((
+                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                          WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                          WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                          ELSE CAST("t2"."p" AS DOUBLE)
+                        END
+                      ) AS DOUBLE) / CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    )
+                  END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+                )
+              ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+            ) > CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
+            THEN CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
+            ELSE (
+              "t2"."fairpatch_ratio" * (
+                CASE
+                  WHEN (
+                    CAST((
+                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    ) AS DOUBLE) / CASE
+                      WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      ELSE CAST("t2"."p" AS DOUBLE)
+                    END
+                  ) < 0
+                  THEN NAN()
+                  WHEN (
+                    CAST((
+                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    ) AS DOUBLE) / CASE
+                      WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      ELSE CAST("t2"."p" AS DOUBLE)
+                    END
+                  ) = 0
+                  THEN -INFINITY()
+                  ELSE LOG(
+                    CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
+                    CAST((
+                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
+                        WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                        WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                        ELSE CAST("t2"."p" AS DOUBLE)
+                      END
+                    ) AS DOUBLE) / CASE
+                      WHEN CAST("t2"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
+                      WHEN CAST("t2"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
+                      ELSE CAST("t2"."p" AS DOUBLE)
+                    END
+                  )
+                END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+              )
+            ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
+          END
+        ) + CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
+      )
+    END
+    ELSE NULL
+  END AS "fairpatch_score",
   "t2"."fairpatch_decision",
   CASE
     WHEN NOT ("t2"."fairpatch_decision" IS NULL)
@@ -18,204 +219,16 @@ FROM (
     CASE
       WHEN (CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE))
       AND (CAST("t1"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE))
-      THEN CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) / (
-        EXP(
-          CASE
-            WHEN (
-              (
-                "t1"."fairpatch_ratio" * (
-                  CASE
-                    WHEN (
-                      CAST((
-                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          ELSE CAST("t1"."p" AS DOUBLE)
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    ) < 0
-                    THEN NAN()
-                    WHEN (
-                      CAST((
-                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          ELSE CAST("t1"."p" AS DOUBLE)
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    ) = 0
-                    THEN -INFINITY()
-                    ELSE LOG(
-                      CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
-                      CAST((
-                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          ELSE CAST("t1"."p" AS DOUBLE)
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    )
-                  END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-                )
-              ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-            ) < CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
-            THEN CAST(-CAST(600.0 AS DOUBLE) AS DOUBLE)
-            WHEN (
-              (
-                "t1"."fairpatch_ratio" * (
-                  CASE
-                    WHEN (
-                      CAST((
-                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          ELSE CAST("t1"."p" AS DOUBLE)
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    ) < 0
-                    THEN NAN()
-                    WHEN (
-                      CAST((
-                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          ELSE CAST("t1"."p" AS DOUBLE)
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    ) = 0
-                    THEN -INFINITY()
-                    ELSE LOG(
-                      CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
-                      CAST((
-                        CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                          WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                          WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                          ELSE CAST("t1"."p" AS DOUBLE)
-                        END
-                      ) AS DOUBLE) / CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    )
-                  END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-                )
-              ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-            ) > CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
-            THEN CAST(CAST(600.0 AS DOUBLE) AS DOUBLE)
-            ELSE (
-              "t1"."fairpatch_ratio" * (
-                CASE
-                  WHEN (
-                    CAST((
-                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    ) AS DOUBLE) / CASE
-                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                      ELSE CAST("t1"."p" AS DOUBLE)
-                    END
-                  ) < 0
-                  THEN NAN()
-                  WHEN (
-                    CAST((
-                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    ) AS DOUBLE) / CASE
-                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                      ELSE CAST("t1"."p" AS DOUBLE)
-                    END
-                  ) = 0
-                  THEN -INFINITY()
-                  ELSE LOG(
-                    CAST(CAST(2.718281828459045 AS DOUBLE) AS DOUBLE),
-                    CAST((
-                      CAST(CAST(1.0 AS DOUBLE) AS DOUBLE) - CASE
-                        WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                        WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                        ELSE CAST("t1"."p" AS DOUBLE)
-                      END
-                    ) AS DOUBLE) / CASE
-                      WHEN CAST("t1"."p" AS DOUBLE) < CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                      THEN CAST(CAST(1e-06 AS DOUBLE) AS DOUBLE)
-                      WHEN CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                      THEN CAST(CAST(0.999999 AS DOUBLE) AS DOUBLE)
-                      ELSE CAST("t1"."p" AS DOUBLE)
-                    END
-                  )
-                END - CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-              )
-            ) + CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
-          END
-        ) + CAST(CAST(1.0 AS DOUBLE) AS DOUBLE)
+      THEN (CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.5 AS DOUBLE) AS DOUBLE)) <> (
+        (
+          (CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.5 AS DOUBLE) AS DOUBLE))
+          AND ("t1"."fairpatch_ratio" <= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE))
+        )
+        OR (
+          NOT (CAST("t1"."p" AS DOUBLE) > CAST(CAST(0.5 AS DOUBLE) AS DOUBLE))
+          AND ("t1"."fairpatch_ratio" < CAST(CAST(0.0 AS DOUBLE) AS DOUBLE))
+        )
       )
-      ELSE NULL
-    END AS "fairpatch_score",
-    CASE
-      WHEN (CAST("t1"."p" AS DOUBLE) >= CAST(CAST(0.0 AS DOUBLE) AS DOUBLE))
-      AND (CAST("t1"."p" AS DOUBLE) <= CAST(CAST(1.0 AS DOUBLE) AS DOUBLE))
-      THEN ("t1"."fairpatch_ratio" * (CAST("t1"."p" AS DOUBLE) - CAST(CAST(0.5 AS DOUBLE) AS DOUBLE))) > CAST(CAST(0.0 AS DOUBLE) AS DOUBLE)
       ELSE NULL
     END AS "fairpatch_decision"
   FROM (

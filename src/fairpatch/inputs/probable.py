@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch._fetch import value_of
-from fairpatch.keys import PRIME, place, places
+from fairpatch.inputs.keys import PRIME, place, places
 
 Probable = Mapping[str, Mapping[str, str]]
 """By feature and group: the column of its probability."""
@@ -99,7 +99,7 @@ def drawn_table(table: Any, probable: Probable, key: str | None) -> Any:
         if key is None:
             raise ValueError(
                 f"{feature!r} is known by probabilities, and groups are drawn by the key of a row: "
-                "name its column, Decision(key='id')"
+                "name its column, Roles(key='id')"
             )
         frame = nw.from_native(table)
         names = frame.collect_schema().names()

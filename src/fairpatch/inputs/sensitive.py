@@ -1,14 +1,16 @@
-"""The sensitive features as they are given: columns by name, and bands of those that are numbers.
+"""The sensitive features as they are given, and the groups that they make.
 
+    spellings={"sex": {"female": ["F", "Woman"]}}     one group, however it is written
+    unknown=["Decline to state"]                      of no group: as a missing value
     bands={"age": [25, 40, 60]}      below 25, 25 to below 40, 40 to below 60, 60 and above
 
-Inner edges leave nobody out. Bands are part of the decision, so that audit, fit, certificate and
-monitor compare the same groups, in memory and in every engine.
+In this order. Inner edges leave nobody out. All of it is said in the roles, so that audit, fit,
+certificate and monitor compare the same groups, in memory and in every engine.
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -16,9 +18,15 @@ from numpy.typing import NDArray
 
 from fairpatch._checks import spark_names
 from fairpatch._hints import did_you_mean
-from fairpatch.probable import columns_of, drawn_table
+from fairpatch.inputs.keys import with_persons
+from fairpatch.inputs.probable import columns_of, drawn_table
+from fairpatch.inputs.values import Value, factorize, plain
 
-Bands = Mapping[str, Sequence[float]]
+if TYPE_CHECKING:
+    from fairpatch.inputs.roles import Roles
+
+EVERY = "*"
+"""In place of a feature's name: all of them."""
 LARGEST = float(np.finfo(np.float64).max)
 MOST = 20
 """Edges: beyond that, bands are no groups either."""
@@ -81,35 +89,94 @@ def band_values(feature: str, values: NDArray[Any], edges: Sequence[float]) -> N
     return np.asarray(labels[np.where(np.isfinite(numbers), place, -1)])
 
 
-def banded(sensitive_features: Any, bands: Bands) -> Any:
-    """Sensitive features in memory, the numbers among them as bands."""
-    if not bands or sensitive_features is None:
+def grouped(sensitive_features: Any, roles: "Roles") -> Any:
+    """Sensitive features in memory as groups: spelled one way, unknown as missing, in bands."""
+    if sensitive_features is None or not roles.groups_said:
         return sensitive_features
     columns = named_columns(sensitive_features)
-    _check_known(bands, columns)
-    return {
-        name: band_values(name, values, bands[name]) if name in bands else values
-        for name, values in columns.items()
-    }
+    _check_known(roles, columns)
+    return {name: _as_groups(name, values, roles) for name, values in columns.items()}
 
 
-def banded_table(table: Any, bands: Bands, features: Sequence[str]) -> Any:
-    """A table in an engine whose sensitive features that are numbers are bands."""
-    if not bands:
+def _as_groups(feature: str, values: NDArray[Any], roles: "Roles") -> NDArray[Any]:
+    """One feature's values as groups."""
+    unknown, spelled = set(roles.unknown_of(feature)), roles.spelled(feature)
+    if unknown or spelled:
+        found, code = factorize(values)
+        named: list[Value] = [None if text(v) in unknown else v for v in found]
+        if spelled:
+            named = [v if v is None else spelled.get(text(v), text(v)) for v in named]
+        values = np.array([*named, None], object)[code]
+    edges = roles.bands.get(feature)
+    return values if edges is None else band_values(feature, values, edges)
+
+
+def grouped_table(table: Any, roles: "Roles", features: Sequence[str]) -> Any:
+    """The same of a table in an engine."""
+    if not roles.groups_said:
         return table
-    _check_known(bands, features)
+    _check_known(roles, features)
     frame = nw.from_native(table)
-    return frame.with_columns(
-        **{name: band_expr(nw.col(name), edges) for name, edges in bands.items()}
-    ).to_native()
+    schema = frame.collect_schema()
+    groups = {
+        name: expr
+        for name in features
+        if (expr := _group_expr(name, schema[name], roles)) is not None
+    }
+    return frame.with_columns(**groups).to_native()
 
 
-def sensitive_table(table: Any, decision: Any, features: Sequence[str]) -> Any:
-    """A table in an engine with its sensitive features: groups drawn, and numbers as bands."""
-    columns = (decision.weight, decision.key, *columns_of(decision.probable))
+def _group_expr(feature: str, kind: Any, roles: "Roles") -> nw.Expr | None:
+    """The group of each row; None where the column is what it is."""
+    unknown, spelled = roles.unknown_of(feature), roles.spelled(feature)
+    edges = roles.bands.get(feature)
+    if not unknown and not spelled and edges is None:
+        return None
+    column = nw.col(feature)
+    if kind in (nw.Categorical, nw.Enum) or isinstance(kind, nw.Enum):
+        column, kind = column.cast(nw.String), nw.String()
+    own = column  # conditions are on the column as it lies there
+    if spelled:
+        if kind != nw.String and not kind.is_integer():
+            raise TypeError(
+                f"spellings of {feature!r} are of texts or codes, and its column is {kind}"
+            )
+        column = column.cast(nw.String)
+        for value, group in _typed(spelled, kind):
+            column = nw.when(own == value).then(nw.lit(group)).otherwise(column)
+    known = ~own.is_null()
+    for value, _ in _typed(dict.fromkeys(unknown, ""), kind):
+        known = known & (own != value)
+    if unknown:
+        column = nw.when(known).then(column)
+    return column if edges is None else band_expr(column, edges)
+
+
+def _typed(values: Mapping[str, str], kind: Any) -> list[tuple[Any, str]]:
+    """Values as a column of some type would have them, without those that it cannot."""
+    if kind == nw.String:
+        return list(values.items())
+    found: list[tuple[Any, str]] = []
+    for value, group in values.items():
+        try:
+            number = float(value)
+        except ValueError:
+            continue
+        found.append((int(number) if number.is_integer() else number, group))
+    return found
+
+
+def text(value: Value) -> str:
+    """A value as it is written where it is said what it means: 3 and "3" alike."""
+    return str(plain(value))
+
+
+def sensitive_table(table: Any, roles: "Roles", features: Sequence[str]) -> Any:
+    """A table in an engine with its sensitive features as groups, drawn where need be."""
+    columns = (roles.weight, roles.key, roles.person, *columns_of(roles.probable))
     spark_names(nw.from_native(table), (*features, *columns))
-    table = drawn_table(table, decision.probable, decision.key)
-    return banded_table(table, decision.bands, features)
+    table = drawn_table(with_persons(table, roles.person), roles.probable, roles.key)
+    return grouped_table(table, roles, features)
 
 
 def band_expr(column: nw.Expr, edges: Sequence[float]) -> nw.Expr:
@@ -122,14 +189,15 @@ def band_expr(column: nw.Expr, edges: Sequence[float]) -> nw.Expr:
     return case.when((x >= edges[-1]) & (x <= LARGEST)).then(nw.lit(names[-1]))  # nor NaN
 
 
-def _check_known(bands: Bands, features: Any) -> None:
+def _check_known(roles: "Roles", features: Any) -> None:
     known = list(features)
-    for name in bands:
-        if name not in known:
-            raise ValueError(
-                f"bands are given for {name!r}, which is no sensitive feature"
-                + did_you_mean(name, known)
-            )
+    for what in ("bands", "spellings", "unknown"):
+        for name in getattr(roles, what):
+            if name not in (*known, EVERY):
+                raise ValueError(
+                    f"{what} are given for {name!r}, which is no sensitive feature"
+                    + did_you_mean(name, known)
+                )
 
 
 def named_columns(sensitive_features: Any) -> dict[str, NDArray[Any]]:

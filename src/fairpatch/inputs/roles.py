@@ -1,0 +1,210 @@
+"""What the columns of a table are: said once, and the same in learning, tests, engines and pages.
+
+What f decides is ``fairpatch.decision``. The role that a column plays is said here, or noticed
+(``fairpatch.inputs.notice``) and asked for; it is never assumed.
+
+==========  =====================  ======================  ====================  =================
+role        learning               rates                   tests                 read by a patch
+==========  =====================  ======================  ====================  =================
+person      splits, folds          of rows                 by person             no
+key         order of rows, draws   one row each            refused if it repeats no
+date        the past               by vintage, too         on the latest rows    no
+weight      counts everywhere      weighted                linearised variance   no
+decided     f's score              f's, and those made     f's; monitor: made    no
+outcomes    expected, where none   of everybody            of rates only         -
+unknown     of no group            left out                left out              -
+spellings   one group              one group               one group             -
+bands       groups                 groups                  groups                -
+probable    drawn by chance        weighted by chance      holds if              no
+special     a line of its own      as they are             -                     its own line
+exclude     f's only               as they are             -                     no
+reasons     as any column          as they are             -                     yes, although
+                                                                                 it looks protected
+known       as any column          as they are             -                     yes, although it
+                                                                                 looks decided later
+==========  =====================  ======================  ====================  =================
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from fairpatch._hints import did_you_mean
+from fairpatch.inputs.probable import check_probable
+from fairpatch.inputs.sensitive import EVERY, check_edges, text
+from fairpatch.score import Label
+
+Outcomes = Literal["everybody", "approved", "sample"]
+"""Whose outcome is known: everybody's, gaps aside that do not go with the decision (labels that are
+too young); that of the approved alone; or that of the approved, and of some of the denied who stand
+for the others with such scores."""
+DOUBT = 1.5
+"""By which factor odds may be off, unless somebody says otherwise."""
+
+
+class Roles(BaseModel):
+    """What is to be known of a table's columns, beside what f decides.
+
+    Parameters
+    ----------
+    outcomes : {"everybody", "approved", "sample"}
+        Whose outcome is known. "everybody": a label may be missing, but not because of the decision
+        (it is too young). "approved": nobody knows what would have become of the denied. "sample":
+        some of the denied have a label and stand for the others with such scores (accepts against
+        the score, bureau data).
+    doubt : float
+        By which factor the odds of an outcome that nobody has seen may be better or worse than what
+        is expected.
+    person : str, optional
+        Column that says whose row it is, where a person may have several: applications of the same
+        candidate, loans of the same customer. Rows of a person are split, tested and monitored
+        together.
+    weight : str, optional
+        Column of what each row weighs, in everything that is counted.
+    key : str, optional
+        Column that tells the rows of a table apart: whole numbers where it stays in an engine.
+    unknown : values, or values by feature
+        Values of sensitive features that say that nobody knows: ``["Decline to state"]``, or
+        ``{"applicant_sex": [3, 4]}``. Whoever has one belongs to no group.
+    spellings : mapping, optional
+        Of sensitive features, groups that are written in several ways:
+        ``{"sex": {"female": ["F", "Woman"]}}``.
+    bands : mapping, optional
+        Sensitive features that are numbers, by where one band ends and the next begins:
+        ``{"age": [25, 40, 60]}``.
+    probable : mapping, optional
+        A sensitive feature that is known by probabilities, or for some people only: its groups,
+        each with its column, ``{"race": {"White": "p_white", "Black": "p_black"}}``. The columns
+        are as sensitive as the groups, and no patch reads them.
+    exclude : names of columns
+        Columns that the patch must not use, beside those with a sensitive feature's name.
+    categories : names of columns
+        Columns of numbers that are codes.
+
+    Examples
+    --------
+    >>> Roles(outcomes="approved", exclude=["age"]).exclude
+    ('age',)
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    outcomes: Outcomes = "everybody"
+    doubt: Annotated[float, Field(ge=1.0, le=100.0)] = DOUBT
+    person: str | None = None
+    weight: str | None = None
+    key: str | None = None
+    unknown: dict[str, tuple[Label, ...]] = {}
+    spellings: dict[str, dict[str, tuple[Label, ...]]] = {}
+    bands: dict[str, tuple[float, ...]] = {}
+    probable: dict[str, dict[str, str]] = {}
+    exclude: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+
+    def __init__(self, **given: Any) -> None:
+        """Refuse in one sentence what is no role."""
+        known = list(type(self).model_fields)
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise ValueError(
+                f"there is no role {unknown[0]!r}; roles are {', '.join(known)}"
+                + did_you_mean(unknown[0], known)
+            )
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            text = first["msg"].removeprefix("Value error, ")
+            name = ".".join(map(str, first["loc"]))
+            text = text if text.startswith(name) else f"{name}: {text}; got {first['input']!r}"
+            raise ValueError(text) from None
+
+    # of roles inside a file pydantic says where they are wrong
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @field_validator("exclude", "categories", mode="before")
+    @classmethod
+    def _one_name(cls, value: Any) -> Any:
+        """One column needs no list around it."""
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("unknown", mode="before")
+    @classmethod
+    def _of_every_feature(cls, value: Any) -> Any:
+        """Values alone are of every sensitive feature."""
+        by_feature = value if isinstance(value, Mapping) else {EVERY: value}
+        return {
+            feature: [some] if isinstance(some, str | int | float) else some
+            for feature, some in by_feature.items()
+            if some not in ([], ())
+        }
+
+    @field_validator("spellings", mode="before")
+    @classmethod
+    def _one_spelling(cls, value: Any) -> Any:
+        by_feature = value.values() if isinstance(value, Mapping) else [value]
+        if not all(isinstance(groups, Mapping) for groups in by_feature):
+            raise ValueError(
+                "spellings must name each group's by feature, as {'sex': {'female': ['F', "
+                f"'Woman']}}}}; got {value!r}"
+            )
+        return {
+            feature: {
+                str(group): [some] if isinstance(some, str | int | float) else some
+                for group, some in groups.items()
+            }
+            for feature, groups in value.items()
+        }
+
+    @field_validator("bands", mode="before")
+    @classmethod
+    def _rising(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"bands must name features, as {{'age': [25, 40, 60]}}; got {value!r}")
+        return {name: check_edges(name, edges) for name, edges in value.items()}
+
+    @field_validator("probable", mode="before")
+    @classmethod
+    def _of_two_groups(cls, value: Any) -> Any:
+        return check_probable(value)
+
+    @property
+    def groups_said(self) -> bool:
+        """Whether anything is said of the groups of sensitive features."""
+        return bool(self.unknown or self.spellings or self.bands)
+
+    def unknown_of(self, feature: str) -> tuple[str, ...]:
+        """Values of a sensitive feature, as texts, that say that nobody knows."""
+        return tuple(text(v) for name in (EVERY, feature) for v in self.unknown.get(name, ()))
+
+    def spelled(self, feature: str) -> dict[str, str]:
+        """The group of every value, as text, of a feature that is written in several ways."""
+        groups = self.spellings.get(feature, {})
+        return {text(v): group for group, values in groups.items() for v in values}
+
+    def replace(self, **changes: Any) -> "Roles":
+        """The same with some things changed, and checked."""
+        return Roles.model_validate({**self.given, **changes})
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was said, without what is a default."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+def with_moved(roles: Roles | None, decision: Any) -> Roles:
+    """The roles, with those that were said in the decision, as until 0.1 they were."""
+    roles = Roles() if roles is None else roles
+    moved = getattr(decision, "moved", {})
+    if not moved:
+        return roles
+    both = roles.replace(**moved)
+    for name in moved:
+        if name in roles.model_fields_set and getattr(roles, name) != getattr(both, name):
+            raise ValueError(f"{name} is given in the decision and in the roles: leave one out")
+    return both
+
+
+PLAIN = Roles()
+"""A row for each person, and nothing that needs to be said."""
