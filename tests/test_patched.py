@@ -117,7 +117,7 @@ def test_what_is_missing_or_taken_is_said(people, f):
     with pytest.raises(TypeError, match="target must be a Target, as Target"):
         model.certify(people, np.zeros(300), sensitive_features=np.zeros(300), target={})
     with pytest.raises(
-        ValueError, match="decides above 0.4, the patch was learned for a threshold"
+        ValueError, match="decides above 0.4, the patch was learned for a model that"
     ):
         PatchedModel(BaseModel(f, Decision(threshold=0.4)), patch_on())
 

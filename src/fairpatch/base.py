@@ -17,10 +17,16 @@ import numpy as np
 from scipy.special import expit, logit
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch._hints import did_you_mean, in_percent
+from fairpatch._hints import did_you_mean, hint, in_percent
 from fairpatch.decision import PLAIN, Decision, text_of
 from fairpatch.inputs.roles import PLAIN as ROWS
 from fairpatch.inputs.roles import Roles, with_moved
+from fairpatch.inputs.score_column import (
+    denied_if_none,
+    given_score,
+    has_decision_expr,
+    threshold_expr,
+)
 from fairpatch.model_names import columns_for
 from fairpatch.score import LARGEST_SCORE
 
@@ -32,6 +38,8 @@ CLIP = float(logit(1 - 1e-6))
 AT_THRESHOLD = float(np.finfo(float).tiny)
 """Log-odds of a score exactly at the threshold, on the side that it is decided: nearer to it than
 any other score."""
+NO_SCORE = -64.0625
+"""Log-odds of somebody who was denied without a score: far from any that a score gives."""
 BESIDE, POINTS_BESIDE = 1e-9, 1e-6
 """How far from the threshold a patched score is whose base score was the threshold itself."""
 
@@ -148,7 +156,10 @@ class BaseModel:
             values = np.asarray((scores - thresholds) * self.decision.scale.unit)
         else:
             values = _decided(scores, thresholds)
-        return self._favour(np.where(scores == thresholds, self._side_of_equal, values))
+        f_logit = self._favour(np.where(scores == thresholds, self._side_of_equal, values))
+        if not self.decision.knocks_out:
+            return f_logit
+        return np.where(np.isnan(scores), NO_SCORE, f_logit)
 
     @property
     def _side_of_equal(self) -> float:
@@ -224,7 +235,9 @@ class BaseModel:
     def decisions(self, X: Any) -> Bools:
         """Whether f decides 1: its score is above the threshold, or at least as high."""
         if self.decision.in_points:  # whatever odds points stand for
-            return np.asarray(self.decision.decides(self._scores(X), self.thresholds(X)))
+            scores = self._scores(X)
+            decided = self.decision.decides(scores, self.thresholds(X))
+            return np.where(np.isnan(scores), not self.decision.favourable, decided)
         return np.asarray((self.logits(X) > 0) == bool(self.decision.favourable))
 
     def favour_expr(self) -> nw.Expr:
@@ -243,7 +256,15 @@ class BaseModel:
         score = given_score(self.decision, self.score_column)
         # Engines order NaN above every number, so that NaN > t would be an approval.
         decided = self.decision.decides(score, threshold_expr(self.decision))
-        return nw.when(known_expr(self.decision, score)).then(decided)
+        return nw.when(has_decision_expr(self.decision, score)).then(
+            denied_if_none(self.decision, score, decided)
+        )
+
+    def at_threshold_expr(self) -> nw.Expr:
+        """Whose score is exactly the threshold, in a table that has the score column."""
+        score = given_score(self.decision, str(self.score_column))
+        here: nw.Expr = score == threshold_expr(self.decision)
+        return here
 
     def _scores(self, X: Any) -> Floats:
         f = self.estimator
@@ -256,22 +277,34 @@ class BaseModel:
         p = _floats(values, first=self.of_first_class)
         if callable(f) and hasattr(X, "__len__") and len(p) != len(X):
             raise ValueError(f"{what} must give one probability a row: {len(X)} rows, {len(p)}")
+        none = np.isnan(p) if self.decision.knocks_out else np.zeros(len(p), bool)
         if self.decision.in_points:
-            bad = int(np.sum(~(np.abs(p) < LARGEST_SCORE)))
+            bad = int(np.sum(~(none | (np.abs(p) < LARGEST_SCORE))))
             if bad:
                 raise ValueError(
                     f"{what} must give points, but {bad} of {p.size} values are missing or no "
-                    "number that a score has. Leave these rows out, or fill the gaps."
+                    f"number that a score has. {_if_knocked_out(p)}"
                 )
             return p
-        bad = int(np.sum(~((p >= 0.0) & (p <= 1.0))))
+        bad = int(np.sum(~(none | ((p >= 0.0) & (p <= 1.0)))))
         if bad:
             raise ValueError(
                 f"{what} must give probabilities from 0 to 1, but {bad} of {p.size} values are "
-                "missing or outside. Turn scores into probabilities first, or fill the gaps."
+                f"missing or outside. {_if_knocked_out(p)}"
                 + in_percent(np.nanmin(p, initial=np.inf), np.nanmax(p, initial=-np.inf))
             )
         return p
+
+
+def _if_knocked_out(p: Floats) -> str:
+    """Advice where scores are missing, or no scores."""
+    if not np.isnan(p).any():
+        return "Turn scores into probabilities first."
+    return (
+        "Whoever was denied before anybody was scored, by a knock-out, counts as denied: "
+        + hint("Decision(no_score='denied')", "decision: {no_score: denied}")
+        + ". Otherwise leave these rows out: they are part of no rate then."
+    )
 
 
 def _relative(log_odds: Floats, threshold: Any) -> Floats:
@@ -327,28 +360,6 @@ def likeness(decision: Decision, score: Any) -> Any:
         return score
     along = (score - decision.scale.base) * (decision.scale.unit / 4) + 0.5
     return along.clip(0.0, 1.0) if isinstance(along, nw.Expr) else np.clip(along, 0.0, 1.0)
-
-
-def given_score(decision: Decision, score: str) -> nw.Expr:
-    """f's score from its column, as thresholds are given: a probability, or points."""
-    given: nw.Expr = decision.compared(nw.col(score).cast(nw.Float64))
-    return given
-
-
-def known_expr(decision: Decision, score: nw.Expr) -> nw.Expr:
-    """Whether that is a score; null where there is none, or the row has no threshold."""
-    if decision.in_points:
-        known: nw.Expr = (score > -LARGEST_SCORE) & (score < LARGEST_SCORE)
-    else:
-        known = (score >= 0.0) & (score <= 1.0)
-    cuts = decision.cuts
-    return known if cuts is None else known & ~cuts.expr().is_null()
-
-
-def threshold_expr(decision: Decision) -> Any:
-    """The threshold: one number, or an expression of each row's own."""
-    cuts = decision.cuts
-    return decision.cut if cuts is None else cuts.expr()
 
 
 def own_threshold(f: Estimator) -> float | None:
@@ -409,6 +420,14 @@ def chances_of(f_logit: Floats, decision: Decision, thresholds: Any = None) -> F
     """The same as probabilities, whatever the unit."""
     scores = scores_of(f_logit, decision, thresholds)
     return np.asarray(expit(decision.scale.log_odds(scores))) if decision.in_points else scores
+
+
+def with_scores(f_logit: Floats) -> Floats:
+    """Log-odds to learn from: who was denied without a score is like the last of the denied."""
+    none = f_logit == NO_SCORE
+    if not none.any():
+        return f_logit
+    return np.where(none, f_logit[~none].min(initial=-1.0), f_logit)
 
 
 def gives_log_odds(f: Estimator) -> bool:

@@ -51,6 +51,9 @@ class Decision(BaseModel):
     at_least : bool
         Whether a score of exactly the threshold is decision 1, too: a model that approves at 60 or
         more, and not only above 60.
+    no_score : {"refuse", "denied"}
+        What a row without a score is: a mistake, or somebody who was denied before anybody was
+        scored (a knock-out). Those count as denials in every rate, and no patch changes them.
     score_unit : {"probability", "percent", "points"}
         Of a score column: from 0 to 1, from 0 to 100, or points such as 300 to 850. The threshold
         is a probability for the first two, and so is the patched score; points stay points.
@@ -79,6 +82,7 @@ class Decision(BaseModel):
     score_unit: Unit = "probability"
     threshold: float | Cuts | str = 0.5
     at_least: bool = False
+    no_score: Literal["refuse", "denied"] = "refuse"
     points: PointScale | None = None
     approved: str | None = None
     denied: str | None = None
@@ -208,6 +212,11 @@ class Decision(BaseModel):
         ('above 0.8', 'at 60 points or more')
         """
         return f"at {self.above} or more" if self.at_least else f"above {self.above}"
+
+    @property
+    def knocks_out(self) -> bool:
+        """Whether a row without a score is a denial."""
+        return self.no_score == "denied"
 
     def decides(self, score: Any, threshold: Any) -> Any:
         """Whether a score is decision 1: numbers, or expressions of a table's columns."""

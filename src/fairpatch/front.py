@@ -20,7 +20,8 @@ from fairpatch.choose.learner import Learner, Task
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import EngineSplits, is_engine_table
 from fairpatch.data.features import read_features, read_given
-from fairpatch.data.outcomes import check_outcomes
+from fairpatch.data.noticed import ask_rows
+from fairpatch.data.outcomes import check_outcomes, learned_rows
 from fairpatch.data.rows import Rows, Shares, seen_rows
 from fairpatch.data.settled import with_scale, with_thresholds
 from fairpatch.data.splits import Splits, in_memory
@@ -29,6 +30,8 @@ from fairpatch.estimator import PatchEstimator, seed_of
 from fairpatch.identity.compare import IfUnlike
 from fairpatch.identity.probe import with_probe
 from fairpatch.inputs.direction import check_direction
+from fairpatch.inputs.made import made_of
+from fairpatch.inputs.notice import ask_table
 from fairpatch.inputs.roles import Roles
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.locks import check_locks
@@ -244,7 +247,11 @@ class FairPatch(PatchEstimator):
         decision = with_scale(decision, given.X, self.estimator, given.y)
         weight = self._weight(given, sample_weight)
         rows = Rows.of(given.X, given.y, given.sensitive, None, weight)
-        rows = replace(rows, outcomes=self._roles.outcomes, person=given.person)
+        rows = replace(
+            rows, outcomes=self._roles.outcomes, person=given.person, month=given.month,
+            made=None if given.made is None
+            else made_of(given.made, self._roles, decision.favourable),
+        )  # fmt: skip
         if given.drawn is not None:
             rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
         hidden = (*given.hidden, *self._threshold_column)
@@ -263,6 +270,7 @@ class FairPatch(PatchEstimator):
             X, y, s, self.estimator, self._decision, self._roles, self.splits,
             seed_of(self.random_state),
         )  # fmt: skip
+        ask_table(X, self._roles, table.reserved)
         splits = table.splits(self.max_rows)
         read_features(self, splits.learn.X, reset=True)
         classes = np.array(table.classes)
@@ -289,6 +297,7 @@ class FairPatch(PatchEstimator):
         )
         scored = splits.scored(base)
         check_outcomes(scored, given_y=self.target.given_y)
+        ask_rows(learned_rows(scored), base, self._roles, hidden, learns=True)
         _check_sure(scored.learn.f)
         task = Task(
             scored, encoder, base.decision, self.target, seed_of(self.random_state),

@@ -9,20 +9,21 @@ from numpy.typing import NDArray
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import BaseModel, chances_of, likeness, scores_of, thresholds_of
+from fairpatch.base import NO_SCORE, BaseModel, chances_of, likeness, scores_of, thresholds_of
 from fairpatch.choose.certificate import Certificate, certify
-from fairpatch.choose.fit import assumption_of
+from fairpatch.choose.fit import assumption_of, certify_rows
 from fairpatch.choose.redial import redial
-from fairpatch.choose.suspicion import looks_known
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_counts import count_table
 from fairpatch.data.engine_splits import is_engine_table, thinned_table
+from fairpatch.data.noticed import ask_engine, ask_rows
 from fairpatch.data.outcomes import expecting
-from fairpatch.data.rows import Rows, seen_rows, strata_of
-from fairpatch.data.splits import FreshRows, count_rows
+from fairpatch.data.rows import Rows, seen_rows, strata_of, take
+from fairpatch.data.splits import FreshRows
 from fairpatch.decision import text_of
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.inputs.given import take_apart
+from fairpatch.inputs.made import made_of
 from fairpatch.inputs.values import factorize
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
@@ -155,7 +156,12 @@ class PatchedModel:
             labels = self._labels_with_gaps(given.y)
         columns = (given.X, labels, given.sensitive, None, given.weight)
         rows = Rows.of(*columns).scored(self.base)
-        rows = replace(rows, outcomes=self.patch.outcomes, person=given.person)
+        ask_rows(rows, self.base, self.patch.roles)
+        roles, favourable = self.patch.roles, self.patch.decision.favourable
+        rows = replace(
+            rows, outcomes=self.patch.outcomes, person=given.person, month=given.month,
+            made=None if given.made is None else made_of(given.made, roles, favourable),
+        )  # fmt: skip
         rows = expecting(rows, self.outlook, self.patch.decision)
         if given.drawn is None:
             return rows
@@ -179,7 +185,7 @@ class PatchedModel:
             return self.patch.decide(X, self.logits(X)).astype(np.int64)
         p = np.asarray(nw.from_native(X, eager_only=True)[score].cast(nw.Float64).to_numpy())
         t = thresholds_of(self.patch.decision, X, gaps=True)
-        known = np.isfinite(p) & np.isfinite(t)
+        known = (np.isfinite(p) | self.patch.decision.knocks_out) & np.isfinite(t)
         X = nw.from_native(X, eager_only=True).filter(known.tolist()).to_native()
         found = np.full(len(known), -1, np.int64)
         if known.any():
@@ -231,8 +237,7 @@ class PatchedModel:
                 person=given.person,
             )
             return counts if drawn is None else of_weights(counts)
-        names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
-        base = self.base
+        names, base = names_of(sensitive_features), self.base
         if thinned and base.roles.weight is not None:
             X = thinned_table(X, base.roles)
             base = replace(base, roles=base.roles.replace(weight=None))
@@ -266,6 +271,8 @@ class PatchedModel:
             if seen_by_base is not None:
                 raise ValueError("seen_by_base is for rows in memory: leave the rows out yourself")
             self.compare(X).act(if_unlike)
+            roles = self.patch.roles
+            ask_engine(X, names_of(sensitive_features), self.base, roles, rule_is_open=False)
             counts = self.count(
                 X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
@@ -275,9 +282,7 @@ class PatchedModel:
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
-        certificate = certify(count_rows(rows, self.patch, target.comparisons), target)
-        assumed = assumption_of(rows, self.patch)
-        return replace(certificate.resting_on(assumed), warning=looks_known(rows))
+        return certify_rows(rows, self.patch, target)
 
     def redial(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seed: int = 0
@@ -311,6 +316,9 @@ class PatchedModel:
 
     def compare_scored(self, X: Any, f_logit: Floats) -> Comparison:
         """The same where f has been asked about the rows already."""
+        scored = f_logit != NO_SCORE
+        if not scored.all():
+            X, f_logit = take(X, np.flatnonzero(scored)), f_logit[scored]
         scores = self._in_unit(X, f_logit)
         alike = likeness(self.patch.decision, scores)
         return compare_model(self.patch, self.base, X) + compare_rows(self.patch, X, alike)
@@ -389,3 +397,9 @@ class PatchedModel:
     def _in_unit(self, X: Any, f_logit: Floats) -> Floats:
         """Log-odds as scores in f's own unit."""
         return scores_of(f_logit, self.patch.decision, thresholds_of(self.patch.decision, X))
+
+
+def names_of(sensitive_features: Any) -> list[str]:
+    """Names of columns of a table in an engine."""
+    one = isinstance(sensitive_features, str)
+    return [sensitive_features] if one else list(sensitive_features)

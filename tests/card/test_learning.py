@@ -98,7 +98,7 @@ def table(n=2_000, seed=0):
     s = random.integers(0, 2, n)
     X = pd.DataFrame(
         {
-            "age": np.where(random.random(n) < 0.05, np.nan, random.integers(18, 80, n) - 5 * s),
+            "years": np.where(random.random(n) < 0.05, np.nan, random.integers(18, 80, n) - 5 * s),
             "street": (random.normal(size=n) + s).round(2),
             "job": random.choice([f"job {i}" for i in range(30)], n),
             "home": np.where(random.random(n) < 0.3 + 0.4 * s, "rent", "own"),
@@ -215,9 +215,9 @@ def test_a_number_that_f_counts_against_people_earns_no_points():
 
 def test_f_is_asked_where_it_can_be():
     X, s, y, f = table(800)
-    field, held = fields_of(Columns.of(X), [Column(name="age", kind="number")], Card())[0], X
+    field, held = fields_of(Columns.of(X), [Column(name="years", kind="number")], Card())[0], X
     asked = orders_of(
-        lambda rows: -rows["age"].to_numpy(), held, f, [field], [field.read(Columns.of(X))]
+        lambda rows: -rows["years"].to_numpy(), held, f, [field], [field.read(Columns.of(X))]
     )
     assert asked[0] == tuple((k,) for k in range(field.pieces))[::-1]
     ignored = orders_of(
@@ -232,13 +232,13 @@ def test_bins_whose_answers_overlap_have_the_same_points():
     X, s, y, _ = table(2_000)
 
     def ask(rows):
-        age = np.nan_to_num(np.asarray(rows["age"], float))
+        age = np.nan_to_num(np.asarray(rows["years"], float))
         return np.where(age < 40, np.sin(age), 5.0 + np.sin(age))
 
     own = problem(X, s, y, ask(X), Card(), ask=ask)
-    j = next(j for j, field in enumerate(own.fields) if field.column.name == "age")
+    j = next(j for j, field in enumerate(own.fields) if field.column.name == "years")
     assert any(len(level) > 1 for level in own.orders[j])
-    push = np.random.default_rng(0).normal(size=len(y)) + X["age"].fillna(0).to_numpy() / 10
+    push = np.random.default_rng(0).normal(size=len(y)) + X["years"].fillna(0).to_numpy() / 10
     scores = learn_scores(own.fields, own.rules, own.pieces, push, own.near, [j])
     for level in own.orders[j]:
         assert len(set(scores.values[j][list(level)])) == 1
@@ -268,9 +268,9 @@ def test_a_column_is_set_in_its_own_type_in_every_frame(backend):
 
 @pytest.mark.parametrize("way", [1, -1])
 def test_a_column_never_counts_the_wrong_way(way):
-    rules = Card(monotonic={"street": way, "age": way}, signs={"job": way}, keep_order=None)
+    rules = Card(monotonic={"street": way, "years": way}, signs={"job": way}, keep_order=None)
     own, card = learned(rules, columns=8)
-    for name in ("street", "age"):
+    for name in ("street", "years"):
         assert (np.diff(points_by_value(own, card, name)) * way >= 0).all()
     assert (points_by_value(own, card, "job") * way >= 0).all()
     assert "always" not in {f.column.name for f in own.fields}

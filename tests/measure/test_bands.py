@@ -12,7 +12,8 @@ from fairpatch import FairPatch, PatchedModel, Roles, Target, audit
 from fairpatch.base import BaseModel
 from fairpatch.data.engine_counts import count_table
 from fairpatch.datasets import Population
-from fairpatch.inputs.sensitive import band_values, grouped_table, names_of, proposed
+from fairpatch.inputs.bands import band_values, names_of, proposed
+from fairpatch.inputs.sensitive import grouped_table
 from fairpatch.measure import p_rule
 
 BANDS = {"age": [25, 40, 60]}

@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from fairpatch._arrays import Floats
+from fairpatch.base import NO_SCORE, with_scores
 from fairpatch.card.confidence import full_confidence
 from fairpatch.card.crossfit import PushProblem
-from fairpatch.card.fields import fields_of
+from fairpatch.card.fields import Field, fields_of
 from fairpatch.card.left_out import left_out
 from fairpatch.card.options import CardOptions
 from fairpatch.card.order import orders_of
 from fairpatch.card.scorecard import Rules
 from fairpatch.choose.learner import Ask, Task
 from fairpatch.data.rows import Rows, layers_of
+from fairpatch.inputs.roles import PLAIN, Roles
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
@@ -31,15 +34,16 @@ def push_problem(
     ask: Ask | None = None,
     locked: Sequence[Lock] = (),
     comparisons: Comparisons | None = None,
+    roles: Roles = PLAIN,
 ) -> tuple[PushProblem, dict[str, str]]:
     """The rows as the learner of a scorecard takes them, and the columns it does not take."""
-    held = Columns.of(rows.X)
+    held, f_logit = Columns.of(rows.X), with_scores(rows.f)
     columns = list({f.column.name: f.column for f in encoder.features}.values())
     options.check_columns([column.name for column in columns])
-    why = left_out(held, columns, rows.f)
+    why = left_out(held, columns, f_logit, roles)
     why |= {lock.column: "it locks decisions" for lock in locked}
     kept = [column for column in columns if column.name not in why]
-    fields = fields_of(held, kept, options)
+    fields = fields_of(held, kept, options, roles)
     if not fields:
         named = "; ".join(f"{name}, {reason}" for name, reason in why.items())
         raise ValueError(
@@ -47,22 +51,42 @@ def push_problem(
             f"too few people for two bins{', or ' * bool(why)}{named}"
         )
     pieces = tuple(field.read(held) for field in fields)
-    orders = orders_of(ask, rows.X, rows.f, fields, pieces)
+    orders = orders_of(ask, rows.X, f_logit, fields, pieces)
     problem = PushProblem(
-        encoder.only([column.name for column in kept]).transform(rows.X),
+        _encoded(encoder.only([column.name for column in kept]), fields, rows.X),
         fields,
         tuple(orders),
         Rules.of(fields, orders, options),
         pieces,
         rows.s.comparable().codes,
         rows.y,
-        rows.f,
-        np.abs(rows.f) / full_confidence(rows.f),
+        f_logit,
+        np.abs(f_logit) / full_confidence(f_logit),
         np.ones(len(rows)) if weight is None else weight,
-        locked_rows(locked, rows.X),
+        locked_rows(locked, rows.X) | (rows.f == NO_SCORE),
         layers_of(rows, comparisons),
     )
     return problem, why
+
+
+def _encoded(encoder: Encoder, fields: Sequence[Field], X: Any) -> Floats:
+    """The encoded columns; a code is a column of its own, and of its number no value."""
+    Z, held = encoder.transform(X), Columns.of(X)
+    coded = {field.column.name: field for field in fields if field.codes}
+    more = []
+    for j, feature in enumerate(encoder.features):
+        field = coded.get(feature.column.name)
+        if field is None or feature.what != "value":
+            continue
+        values = np.asarray(held.values(feature.column), np.float64)
+        codes = [code for code, _ in field.codes]
+        known = np.isfinite(values) & ~np.isin(values, codes)
+        spread = float(values[known].std()) or 1.0
+        Z[:, j] = np.where(known, (values - values[known].mean()) / spread, 0.0)
+        for code in codes:
+            here = (values == code).astype(np.float64)
+            more.append((here - here.mean()) / (float(here.std()) or 1.0))
+    return np.column_stack([Z, *more]) if more else Z
 
 
 def remembered(
@@ -72,7 +96,7 @@ def remembered(
     if "problem" not in task.memory:
         task.memory["problem"] = push_problem(
             rows, task.encoder, options, weight=weight, ask=task.ask, locked=task.target.locks,
-            comparisons=task.target.comparisons,
+            comparisons=task.target.comparisons, roles=task.roles,
         )  # fmt: skip
     problem, why = task.memory["problem"]
     return replace(problem, rules=Rules.of(problem.fields, problem.orders, options)), why

@@ -1,7 +1,7 @@
 """Columns as a scorecard sees them: numbers and ordered categories in bins, others by category."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, log10
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 from fairpatch._arrays import Floats, Ints
 from fairpatch.card.options import CardOptions
 from fairpatch.floor import MIN_PEOPLE
+from fairpatch.inputs.notice import special_codes
+from fairpatch.inputs.roles import PLAIN, Roles
 from fairpatch.inputs.values import Value
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
@@ -30,6 +32,9 @@ class Field:
         Of a number: where each bin but the first begins.
     categories : tuple of tuples
         Of a category: the categories of each piece.
+    codes : tuple of pairs
+        Of a number: values that are no quantities, and what they mean. Each is a piece after the
+        bins.
     in_order : bool
         Whether the pieces have an order of their own: a number's, or one that people gave.
     gaps : bool
@@ -42,6 +47,7 @@ class Field:
     column: Column
     edges: Floats | None = None
     categories: tuple[tuple[Value, ...], ...] = ()
+    codes: tuple[tuple[float, str], ...] = ()
     in_order: bool = False
     gaps: bool = False
     reference: int = 0
@@ -53,7 +59,12 @@ class Field:
 
     @property
     def pieces(self) -> int:
-        """Bins, or groups of categories."""
+        """Bins and codes, or groups of categories."""
+        return self.bins + len(self.codes)
+
+    @property
+    def bins(self) -> int:
+        """The pieces that may have an order."""
         return len(self.categories) if self.edges is None else len(self.edges) + 1
 
     def read(self, held: Columns) -> Ints:
@@ -67,16 +78,21 @@ class Field:
             return np.asarray(of_category[code], np.int64)
         values = np.asarray(held.values(self.column), np.float64)
         gap = ~np.isfinite(values)
-        return np.where(gap, self.pieces, np.searchsorted(self.edges, values, side="right"))
+        piece = np.where(gap, self.pieces, np.searchsorted(self.edges, values, side="right"))
+        for k, (number, _) in enumerate(self.codes):
+            piece = np.where(values == number, self.bins + k, piece)
+        return np.asarray(piece, np.int64)
 
 
-def fields_of(held: Columns, columns: Sequence[Column], options: CardOptions) -> list[Field]:
+def fields_of(
+    held: Columns, columns: Sequence[Column], options: CardOptions, roles: Roles = PLAIN
+) -> list[Field]:
     """Every column that can tell people apart, cut by where the people are."""
     fields = []
     for column in columns:
         named = column.model_copy(update={"words": options.names.get(column.name)})
         if column.kind == "number":
-            field = _number(held, named, options)
+            field = _number(held, named, options, roles)
         else:
             field = _category(held, named, options)
         if field is not None:
@@ -86,20 +102,34 @@ def fields_of(held: Columns, columns: Sequence[Column], options: CardOptions) ->
 
 def _with_reference(field: Field, held: Columns) -> Field:
     people = np.bincount(field.read(held), minlength=field.pieces + 1)
-    return Field(
-        field.column, field.edges, field.categories, field.in_order,
+    return replace(
+        field,
         gaps=bool(people[-1] >= MIN_PEOPLE) and field.in_order,
-        reference=int(people[: field.pieces].argmax()),
-    )  # fmt: skip
+        reference=int(people[: field.bins].argmax()),
+    )
 
 
-def _number(held: Columns, column: Column, options: CardOptions) -> Field | None:
+def _number(held: Columns, column: Column, options: CardOptions, roles: Roles) -> Field | None:
     values = np.asarray(held.values(column), np.float64)
-    known = values[np.isfinite(values)]
-    if len(np.unique(known)) < 2:
+    codes = codes_of(values, roles.special.get(column.name))
+    known = values[np.isfinite(values) & ~np.isin(values, [code for code, _ in codes])]
+    if len(np.unique(known)) < 2 and not (codes and len(known)):
         return None
     edges = bin_edges(known, options.max_bins)
-    return Field(column, edges, in_order=True) if len(edges) else None
+    if not len(edges) and not codes:
+        return None
+    return Field(column, edges, codes=codes, in_order=True)
+
+
+def codes_of(values: Floats, said: Mapping[str, str] | None) -> tuple[tuple[float, str], ...]:
+    """Numbers of a column that are no quantities, as said, or as they stand apart from the others.
+
+    Those of fewer than ten people have no points of their own: they are of the people beside them.
+    """
+    if said is None:
+        return tuple((float(code), "") for code in special_codes(values))
+    codes = [(float(code), words) for code, words in said.items()]
+    return tuple((c, words) for c, words in codes if np.sum(values == c) >= MIN_PEOPLE)
 
 
 def bin_edges(values: Floats, most: int) -> Floats:

@@ -84,8 +84,9 @@ class Card(CardOptions):
         if target is None:
             raise ValueError("a card is learned for a target: review with refits=0")
         problem, _ = push_problem(
-            rows, encoder, self, ask=ask, locked=target.locks, comparisons=target.comparisons
-        )
+            rows, encoder, self, ask=ask, locked=target.locks, comparisons=target.comparisons,
+            roles=patch.roles,
+        )  # fmt: skip
         settings = patch.provenance.settings
         worth = float(settings.get("worth", 1.0))
         teacher = Teacher(

@@ -1,7 +1,8 @@
 """Columns that no scorecard reads, whatever they could say: copies of the score, names of people.
 
 A copy of f's score is f's confidence once more, under another name. An identifier or a free text
-tells people apart one by one: points for it are points for a person.
+tells people apart one by one: points for it are points for a person. And what is protected by its
+name is not read unless somebody has given a reason.
 """
 
 import re
@@ -10,6 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairpatch._arrays import Floats
+from fairpatch._hints import hint
+from fairpatch.inputs.names import is_protected
+from fairpatch.inputs.roles import PLAIN, Roles
 from fairpatch.measure.telling import is_copy
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
@@ -28,8 +32,20 @@ MOST = 5_000
 FEWEST = 30
 
 
-def left_out(held: Columns, columns: Sequence[Column], f_logit: Floats) -> dict[str, str]:
+def left_out(
+    held: Columns, columns: Sequence[Column], f_logit: Floats, roles: Roles = PLAIN
+) -> dict[str, str]:
     """By column: why it is no column of a scorecard, for people to read."""
+    protected = {
+        column.name: "protected by its name, or as good as that: to use it, give a reason, "
+        + hint(f"Roles(reasons={{{column.name!r}: '...'}})", f"reasons: {{{column.name}: ...}}")
+        for column in columns
+        if is_protected(column.name) and column.name not in roles.reasons
+    }
+    return {**_by_values(held, columns, f_logit), **protected}
+
+
+def _by_values(held: Columns, columns: Sequence[Column], f_logit: Floats) -> dict[str, str]:
     rows = np.arange(held.rows)
     if len(rows) > MOST:
         rows = np.sort(np.random.default_rng(0).choice(rows, MOST, replace=False))

@@ -102,11 +102,13 @@ def _concept(field: Field, points: Floats) -> Concept:
     if field.edges is not None:
         ranges: list[Range] = []
         ends = [None, *(float(e) for e in field.edges), None]
-        for k in range(field.pieces):
+        for k in range(field.bins):
             if ranges and ranges[-1].weight == points[k]:  # neighbours alike are one bin
                 ranges[-1] = ranges[-1].model_copy(update={"below": ends[k + 1]})
             else:
                 ranges.append(Range(at_least=ends[k], below=ends[k + 1], weight=float(points[k])))
+        for (code, words), worth in zip(field.codes, points[field.bins :], strict=False):
+            ranges.append(Range(code=code, words=words or None, weight=float(worth)))
         part = RangesWeight(column=column.name, ranges=tuple(ranges), missing=missing)
         return bare.model_copy(update={"ranges": (part,)})
     weights = []

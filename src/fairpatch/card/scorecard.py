@@ -63,12 +63,19 @@ class Rules:
         for field, order in zip(fields, orders, strict=True):
             way = options.monotonic.get(field.column.name, 0)
             if way and field.in_order:
-                levels.append(tuple((k,) for k in range(field.pieces))[::way])
+                levels.append(tuple((k,) for k in range(field.bins))[::way])
             elif options.keep_order == "all" or (options.keep_order and field.in_order):
-                levels.append(order)
+                levels.append(of_bins(order, field))
             else:
                 levels.append(())
         return cls(tuple(levels), tuple(options.signs.get(f.column.name, 0) for f in fields))
+
+
+def of_bins(order: Levels, field: Field) -> Levels:
+    """An order without a number's codes; none where that leaves nothing to order."""
+    kept = tuple(tuple(k for k in level if k < field.bins) for level in order)
+    kept = tuple(level for level in kept if level)
+    return kept if len(kept) > 1 and any(field.reference in level for level in kept) else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +162,7 @@ class Fit:
                     continue
                 ways.append(step)
                 bounds.append((0.0, np.inf))
-            free = []
+            free = list(range(field.bins, field.pieces))  # a code has no place in an order
         for k in [*free, *([field.pieces] if field.gaps else [])]:
             ways.append(np.eye(size)[k])
             bounds.append((low, high))

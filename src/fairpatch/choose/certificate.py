@@ -4,6 +4,7 @@ Judged on rows that neither learning nor choosing has seen; how, is each metric'
 (``fairpatch.measure.certificate_tests``).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -79,6 +80,15 @@ class Certificate:
     """What it rests on, where groups are known by probabilities alone, or outcomes by a sample."""
     counts: Counts | None = field(default=None, repr=False, compare=False)
     """The table that it was judged on; what is shown of it is protected."""
+    remarks: tuple[str, ...] = ()
+    """What else is to be known of these rows: decisions made otherwise, figures by period."""
+
+    def warned(self, warning: str | None) -> "Certificate":
+        """The same with one warning more, where there is one."""
+        if warning is None:
+            return self
+        both = [text for text in (self.warning, warning) if text]
+        return replace(self, warning="; ".join(both))
 
     def resting_on(self, assumption: str | None) -> "Certificate":
         """The same with one assumption more, where there is one."""
@@ -160,6 +170,7 @@ class Certificate:
                 rounded=any(e.within for e, _ in self.shown),
                 second_look=second_look(self.target, self.least_approved),
                 assumption=self.assumption,
+                remarks=self.remarks,
             ),
         )
 
@@ -180,11 +191,11 @@ def second_look(target: Target, least: float | None) -> str | None:
 
 def notes(
     warning: str | None, *, rounded: bool, second_look: str | None = None,
-    assumption: str | None = None,
+    assumption: str | None = None, remarks: Sequence[str] = (),
 ) -> list[str]:  # fmt: skip
     """What is said below a certificate's table, here and on the page."""
     notes = [ROUNDED] if rounded else []
-    notes += [text for text in (second_look, assumption) if text]
+    notes += [text for text in (second_look, assumption, *remarks) if text]
     return notes if warning is None else [*notes, f"Warning: {warning}."]
 
 

@@ -134,7 +134,7 @@ def trace(
     card's at whole prices, not even that: each of them falls between two strengths.
     """
     approved = f_logit > 0
-    may = np.flatnonzero((ratio < 1) & (f_logit != 0) & ~untouched(direction, approved))
+    may = np.flatnonzero((ratio < 1) & ~untouched(direction, approved))
     at = 1 / (1 - ratio[may])
     may, at = may[at < most], at[at < most]
     if strengths is None:  # a stretch ends where the next person changes; equal numbers do together

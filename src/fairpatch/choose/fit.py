@@ -8,7 +8,8 @@ from typing import Any
 
 from fairpatch._hints import did_you_mean
 from fairpatch._progress import tell
-from fairpatch.base import likeness, scores_of, thresholds_of
+from fairpatch.base import NO_SCORE, likeness, scores_of, thresholds_of
+from fairpatch.choose.by_period import about_rows
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
@@ -39,6 +40,8 @@ from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.verdict import Verdict
 
+MOST_ROWS = 100_000
+"""Fresh rows that are looked at by period, at most."""
 ALIKE = 0.5
 """Of the people whom one of two patches changes, those whom both change: fewer are others."""
 
@@ -119,6 +122,12 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
                 frontier.candidates.patch(rungs.choice.model, rungs.choice.strength),
             )
         )  # fmt: skip
+        certificate = about_rows(
+            certificate,
+            [learned.rows, splits.fresh.sample(MOST_ROWS)],
+            frontier.candidates.patch(rungs.choice.model, rungs.choice.strength),
+            target,
+        )
         certificate_of_preferred = rungs.of_preferred
         choice, preferred = (
             _with_expected(c, counts, target, "certification rows")
@@ -188,6 +197,13 @@ def _outlook(patch: Patch, rows: Rows) -> tuple[Expected, Expected] | None:
     return None if promoted is None or left is None else (promoted, left)
 
 
+def certify_rows(rows: Rows, patch: Patch, target: Target) -> Certificate:
+    """Judge a target on rows in memory that neither learning nor choosing has seen."""
+    certificate = certify(count_rows(rows, patch, target.comparisons), target)
+    certificate = certificate.resting_on(assumption_of(rows, patch)).warned(looks_known(rows))
+    return about_rows(certificate, [rows], patch, target)
+
+
 def assumption_of(rows: Rows | None, patch: Patch) -> str | None:
     """What a certificate rests on, where the groups of some of these people were drawn.
 
@@ -220,6 +236,9 @@ def train_frontier(task: Task, learner: Learner) -> tuple[Frontier, Encoder, Lea
         strongest = sorted(learned.importance, key=lambda name: -learned.importance[name])
         task = replace(task, encoder=task.encoder.only(strongest[:most]))
         learned = learner.learn(task)
+    for ratios in (learned.ratios, learned.final):
+        if ratios is not None:  # nothing changes a denial without a score
+            ratios[:, learned.rows.f == NO_SCORE] = 1.0
     frontier = Frontier.trace(
         learned, task.encoder, task.target.metrics, comparisons=task.target.comparisons,
         costs=task.target.priced_by,
@@ -249,6 +268,7 @@ def _with_expected(choice: Choice, counts: Counts, target: Target, rows: str) ->
 
 def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     """The patch with what f's scores and its columns look like on the rows it was learned from."""
+    rows = rows.with_score
     scores = scores_of(rows.f, patch.decision, thresholds_of(patch.decision, rows.X))
     alike = likeness(patch.decision, scores)
     fingerprint = fingerprint_of(rows.X, alike, patch.columns, rows.stands_for)

@@ -27,7 +27,7 @@ def check_points_right(rows: Rows, decision: Decision) -> None:
     """Refuse a score that is high where the positive label is rare."""
     from sklearn.metrics import roc_auc_score  # noqa: PLC0415 two seconds to import
 
-    rows = rows.labelled
+    rows = rows.with_score.labelled
     known = np.bincount(rows.y, minlength=2)
     if known.min() < 10:
         return
@@ -48,7 +48,7 @@ def looks_known(rows: Rows) -> str | None:
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 two seconds to import
     from sklearn.model_selection import cross_val_predict  # noqa: PLC0415 two seconds to import
 
-    some = rows.labelled.sample(MOST, seed=0)
+    some = rows.with_score.labelled.sample(MOST, seed=0)
     counts = np.bincount(some.y, minlength=2)
     if counts.min() < 50:
         return None

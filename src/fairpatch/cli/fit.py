@@ -213,9 +213,11 @@ def estimator_of(
     from fairpatch.choose.learner import learner_of
     from fairpatch.front import FairPatch
 
+    reasons = {**options.about.business_reasons, **options.columns.reasons}
+    roles = options.columns.replace(reasons=reasons) if reasons else options.columns
     return FairPatch(
         model, target, learner=learner_of(learner), decision=options.decision,
-        roles=options.columns, exclude=options.exclude, categories=options.categories,
+        roles=roles, exclude=options.exclude, categories=options.categories,
         max_rows=options.max_rows, random_state=options.seed,
     )  # fmt: skip
 

@@ -1,18 +1,16 @@
 """Write a commented configuration from a data file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import SOURCES, Favourable, Model, Outcomes
-from fairpatch.cli.profile import SEEN, Profile, profile
+from fairpatch.cli.profile import FEW, SEEN, Profile, profile
 from fairpatch.cli.say import note, refuse, say
 
 NEW = "\n"
-FEW = 0.02
-"""A model that approves fewer, or denies fewer, decides by another threshold."""
 
 
 def run(
@@ -39,7 +37,8 @@ def run(
         refuse(f"{out} exists; use --force to replace it, or --out for another name")
     table = tables.relation(data)
     names = list(table.columns)
-    guessed = profile(tables.in_memory(table.limit(SEEN)), tables.index_columns(data))
+    some = tables.in_memory(table.limit(SEEN))
+    guessed = profile(some, tables.index_columns(data), favourable=favourable)
     if model is not None and guessed.score is not None:  # some model's, perhaps this one's
         guessed.exclude[guessed.score] = "a score, no quantity of the person"
         guessed.score, guessed.unit = None, "probability"
@@ -61,6 +60,9 @@ def run(
                 f"{guessed.above:.1%} of the scores are above 0.5, so that is hardly the threshold "
                 "at which decisions are made"
             )
+    for role, why in guessed.why.items():
+        if role != "at_least":
+            note(f"{NOTICED[role]}: {why}")
     say(f"wrote {out}; check it, then: fairpatch audit --config {out}")
 
 
@@ -70,6 +72,7 @@ def _open(profile: Profile, model: str | None, favourable: int | None) -> list[s
         "positive": profile.positive == "?",
         "favourable": favourable is None,
         "threshold": _hardly_any(profile),
+        "at_least": bool(profile.ties),
         "outcomes": profile.outcomes == "?",
         "score": profile.score is None and model is None,
         "sensitive": not profile.sensitive,
@@ -101,7 +104,7 @@ decision:
   favourable: {'"?"' if favourable is None else favourable}
   # decision 1 is a {_what(profile)} above this{_at_half(profile)}: set it to your model's own
   threshold: {_threshold(profile)}
-{_unit(profile)}\
+{_ties(profile)}{_unit(profile)}\
   # what people call them: approved, denied, positive_words, negative_words
 # {what if model is None else "the base model"}
 {base}
@@ -127,15 +130,52 @@ seed: 0
 """
 
 
+NOTICED = {
+    "person": "several rows of one person, it seems",
+    "unknown": "values that read like nobody knows",
+    "spellings": "a group that is written in several ways",
+    "date": "when somebody was decided, it seems",
+    "known": "kept from the patch, as it looks like filled after the decision",
+}
+"""What is said on the terminal of what was noticed and answered in the file."""
+
+
+def _ties(profile: Profile) -> str:
+    if not profile.ties:
+        return ""
+    return f"""\
+  # true where a score of exactly the threshold is decision 1 too, false where it is decision 0:
+  # {profile.ties}
+  at_least: "?"
+"""
+
+
 def _columns(profile: Profile) -> str:
     """What the columns are, where there is something to say."""
+    why = profile.why
     said = (
         _outcomes(profile)
+        + _entry("person", profile.person, f"whose row it is: {why.get('person')}")
+        + _entry("date", profile.date, f"when somebody was decided: {why.get('date')}")
+        + _of_values("unknown", profile.unknown, why.get("unknown", ""))
+        + _of_values("spellings", profile.spellings, why.get("spellings", ""))
+        + _of_values(
+            "special", profile.special, "numbers that are no quantities: say what each means"
+        )
         + _entry("weight", profile.weight, "what each row weighs")
         + _entry("key", profile.key, "tells people apart: those who weigh more are drawn by it")
         + _bands(profile)
     )
     return said and f"# what the columns are{NEW}columns:{NEW}{said}"
+
+
+def _of_values(name: str, found: dict[str, Any], why: str) -> str:
+    """A role that is said of a column's values, as JSON, which is YAML too."""
+    import json
+
+    if not found:
+        return ""
+    return f"  # {' '.join(why.split())}{NEW}  {name}: {json.dumps(found, ensure_ascii=False)}{NEW}"
 
 
 def _outcomes(profile: Profile) -> str:

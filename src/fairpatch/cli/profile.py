@@ -41,6 +41,8 @@ KEY = "different for everybody, as a key is"
 SEEN = 20_000
 """Rows that are looked at."""
 FEW_VALUES, MANY_CODES = 20, 100
+FEW = 0.02
+"""A model that approves fewer, or denies fewer, decides by another threshold."""
 PERCENT = 100
 
 
@@ -78,12 +80,23 @@ class Profile:
     key: str | None = None
     """Whole numbers that tell people apart, where rows weigh differently: they are drawn by it."""
     trained: str | None = None
+    person: str | None = None
+    date: str | None = None
+    unknown: dict[str, list[Any]] = field(default_factory=dict)
+    spellings: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    special: dict[str, dict[str, str]] = field(default_factory=dict)
+    ties: str = ""
+    """How many scores are exactly the threshold, where that is no accident."""
+    why: dict[str, str] = field(default_factory=dict)
+    """By role: what was seen, for a comment."""
 
 
-def profile(frame: Any, index: list[str], score: str | None = None) -> Profile:
+def profile(
+    frame: Any, index: list[str], score: str | None = None, favourable: int | None = None
+) -> Profile:
     """Look at some rows of a table, a pandas frame; ``index`` are columns of a Parquet's index.
 
-    ``score`` is its name where that is known.
+    ``score`` is its name and ``favourable`` the good decision, where that is known.
     """
     guess = Profile(ignore=dict.fromkeys(index, "the index of the frame it was written from"))
     guess.score = score
@@ -101,11 +114,84 @@ def profile(frame: Any, index: list[str], score: str | None = None) -> Profile:
         _of_score(guess, frame[guess.score].dropna())
         if guess.label != "?":
             _whose_outcomes(guess, frame)
+    _noticed(guess, frame, names, favourable)
     if guess.weight is not None:
         keys = [n for n, why in guess.ignore.items() if why == KEY and frame[n].dtype.kind in "iu"]
         guess.key = keys[0] if len(keys) == 1 else None
         guess.ignore.pop(guess.key or "", None)
     return guess
+
+
+def _noticed(guess: Profile, frame: Any, names: list[str], favourable: int | None) -> None:
+    """What a fit would ask about, answered where the answer can be guessed."""
+    from fairpatch.decision import Decision
+    from fairpatch.inputs.notice import Question, Seen, questions_of, special_codes
+    from fairpatch.inputs.roles import Roles
+
+    taken = _taken(guess) | {guess.label}
+    free = [n for n in names if n not in taken or n in guess.categories]
+    groups = {name: frame[name].to_numpy(object) for name in guess.sensitive}
+    approved, here = _decided(guess, frame, favourable)
+    seen = Seen.of(
+        frame[free], groups, approved=approved, label=_labels(guess, frame), at_threshold=here
+    )
+    decision = Decision(score_unit=guess.unit, threshold=guess.threshold or 0.5)
+    asked: list[Question] = list(questions_of(seen, Roles(), decision))
+    for q in asked:
+        guess.why.setdefault(q.role, q.seen)
+        if q.role == "at_least":
+            guess.ties = q.seen
+        elif q.role in ("unknown", "spellings"):
+            getattr(guess, q.role)[q.column] = q.proposed
+        elif q.role == "person" or (q.role == "date" and guess.date is None):
+            setattr(guess, q.role, q.column)
+        elif q.role == "date":
+            guess.exclude[q.column] = f"{q.seen}: it means another thing later"
+        else:
+            guess.exclude[q.column] = f"{q.seen}: was it known when people were decided?"
+    _protected(guess, free)
+    for name in (n for n in free if n not in _taken(guess) and frame[n].dtype.kind in "iuf"):
+        codes = special_codes(frame[name].to_numpy(float))
+        if codes:
+            guess.special[name] = {str(code): "" for code in codes}
+    guess.categories = [n for n in guess.categories if n not in guess.exclude]
+
+
+def _protected(guess: Profile, names: list[str]) -> None:
+    """Columns whose names say a protected basis are not read, unless somebody gives a reason."""
+    from fairpatch.inputs.names import is_protected
+
+    for name in names:
+        if is_protected(name) and name not in guess.exclude and name != guess.person:
+            guess.exclude[name] = (
+                "a protected basis by its name, or as good as one; to use it, say why in reasons"
+            )
+
+
+def _decided(guess: Profile, frame: Any, favourable: int | None) -> tuple[Any, Any]:
+    """Whom the score favours, and whose is exactly the threshold; None where that is not known."""
+    if guess.score is None or frame[guess.score].dtype.kind not in "iuf":
+        return None, None
+    scores = frame[guess.score].to_numpy(float)
+    scale = PERCENT if guess.unit == "percent" else 1
+    if guess.cuts is not None:
+        column, cuts = guess.cuts
+        at = frame[column].map(cuts).to_numpy(float) * scale
+    elif guess.threshold is not None:
+        at = guess.threshold * scale
+    elif guess.unit != "points" and guess.above is not None and FEW < guess.above < 1 - FEW:
+        at = 0.5 * scale
+    else:
+        return None, None
+    above, good = scores > at, favourable if favourable is not None else int(not guess.harm)
+    return (above if good else ~above), scores == at
+
+
+def _labels(guess: Profile, frame: Any) -> Any:
+    """1 for one label, 0 for the other: which of them is good makes no difference here."""
+    if len(guess.labels) != 2 or guess.label not in frame:
+        return None
+    return frame[guess.label].map({guess.labels[0]: 0.0, guess.labels[1]: 1.0}).to_numpy(float)
 
 
 def _role(guess: Profile, name: str, values: Any) -> None:
@@ -162,7 +248,7 @@ def _code(guess: Profile, name: str, distinct: int) -> None:
 
 def _cut(guess: Profile, name: str, known: Any) -> None:
     """Bands for a number that is sensitive, or an age."""
-    from fairpatch.inputs.sensitive import proposed
+    from fairpatch.inputs.bands import proposed
     from fairpatch.measure.groups import MAX_NUMBERS
 
     wanted = name in guess.sensitive or name.lower() in AGES
@@ -318,4 +404,5 @@ def _of_label(guess: Profile, values: Any) -> None:
 
 def _taken(guess: Profile) -> set[str]:
     lists = (*guess.sensitive, *guess.exclude, *guess.ignore, *guess.categories)
-    return {*lists, *(n for n in (guess.score, guess.weight, guess.trained) if n)}
+    one = (guess.score, guess.weight, guess.trained, guess.person, guess.date)
+    return {*lists, *(n for n in one if n)}

@@ -1,7 +1,6 @@
 """Review a run's patch on other rows, best those that nothing else has seen."""
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,9 +43,7 @@ def run(
     life: Life = None,
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
-    from fairpatch.choose.certificate import certify
-    from fairpatch.choose.suspicion import looks_known
-    from fairpatch.data.splits import count_rows
+    from fairpatch.choose.fit import certify_rows
     from fairpatch.files.strict_json import read_strictly
     from fairpatch.patch import load
     from fairpatch.report.identity import history_of
@@ -73,10 +70,7 @@ def run(
             else CertificateSection.model_validate(earlier_certificate)
         )
     else:
-        judged = replace(
-            certify(count_rows(rows, model.patch, target.comparisons), target),
-            warning=looks_known(rows),
-        )
+        judged = certify_rows(rows, model.patch, target)
     about = about_run(options, folder).model_copy(
         update={"command": f"fairpatch review {shlex.quote(str(folder))}", "data": options.data}
     )

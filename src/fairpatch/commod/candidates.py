@@ -15,7 +15,7 @@ import numpy as np
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch._extras import need
-from fairpatch.base import threshold_odds
+from fairpatch.base import threshold_odds, with_scores
 from fairpatch.choose.pool import STRONGEST
 from fairpatch.commod.problem import Grid, Problem, Ratios, Training
 from fairpatch.data.rows import Rows
@@ -134,7 +134,7 @@ def train_candidates(
 ) -> Candidates:
     """Train a grid of models on rows that f has been asked about."""
     training, encoder = training or Training(), encoder or Encoder.fit(rows.X)
-    f_logit, s = rows.f, np.empty((len(rows), 0), np.int64)
+    f_logit, s = with_scores(rows.f), np.empty((len(rows), 0), np.int64)
     if rows.groups is not None:
         s = rows.groups.comparable().codes
     weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")

@@ -29,7 +29,7 @@ class WithScore:
     >>> f = WithScore(lambda X: X["income"] / 10)
     >>> X = f.add(pd.DataFrame({"income": [2, 5, 9]}))
     >>> X["f_logit"].round(2).tolist()
-    [-1.39, 0.0, 2.2]
+    [-1.39, -0.0, 2.2]
     >>> BaseModel(f).scores(X)
     array([0.2, 0.5, 0.9])
 

@@ -19,7 +19,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch import _checks as check
-from fairpatch._fetch import frame_of, value_of
+from fairpatch._fetch import frame_of, rows_of, value_of
 from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel
 from fairpatch.data.engine_counts import count_patches
@@ -27,7 +27,9 @@ from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.settled import with_scale, with_thresholds
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
+from fairpatch.inputs.dates import month_expr, months_of, since
 from fairpatch.inputs.keys import PRIME, check_key, numbered, numbers_of, place, with_persons
+from fairpatch.inputs.made import made_of
 from fairpatch.inputs.probable import columns_of, drawn_table
 from fairpatch.inputs.roles import Roles
 from fairpatch.inputs.sensitive import grouped_table
@@ -42,6 +44,8 @@ from fairpatch.patch import Patch
 SPLIT, PLACE, LABEL = "fairpatch_split", "fairpatch_place", "fairpatch_label"
 THINNED = 1
 """The seed of the places by which people are drawn."""
+OF_ROWS = ("weight", "person", "date", "decided")
+"""Roles of columns that go along with rows, and that no model reads."""
 LOST = 3
 """In place of a split: a row without a key."""
 BOTH = -1
@@ -132,10 +136,31 @@ class EngineSplits:
     @property
     def _placed(self) -> nw.LazyFrame[Any]:
         """With every row's place and label as columns, so that an engine works them out once."""
-        return self.frame.with_columns(
-            place(self.base.roles.person or self.key, self.seed).alias(PLACE),
-            self._label[1].alias(LABEL),
+        at = place(self.base.roles.person or self.key, self.seed)
+        since_when = self._since
+        placed = self.frame.with_columns(at.alias(PLACE), self._label[1].alias(LABEL))
+        if since_when is None:
+            return placed
+        month, cut = since_when  # the latest rows certify, the others are drawn as ever
+        end, at, last = self._edges[2], nw.col(PLACE), nw.col(SPLIT)
+        if self.base.roles.person is not None:  # all rows of a person where the last one is
+            last = last.max().over(self.base.roles.person)
+        late = nw.when(last >= cut).then(at * (PRIME - end) // PRIME + end)
+        return placed.with_columns(month.alias(SPLIT)).with_columns(
+            late.otherwise(at * end // PRIME).alias(PLACE)
         )
+
+    @cached_property
+    def _since(self) -> tuple[nw.Expr, int] | None:
+        """The month of each row, and from which on they certify; None where that is drawn."""
+        date = self.base.roles.date
+        if date is None or not self.shares[2] or date not in self.frame.collect_schema():
+            return None
+        month = month_expr(self.table, date)
+        of_each = self.frame.with_columns(month.alias(SPLIT)).group_by(SPLIT).agg(n=nw.len())
+        rows = rows_of(of_each)
+        cut = since([int(r[SPLIT]) for r in rows], [int(r["n"]) for r in rows], self.shares[2])
+        return None if cut is None else (month, cut)
 
     @property
     def columns(self) -> list[str]:
@@ -147,7 +172,7 @@ class EngineSplits:
     def reserved(self) -> set[str]:
         """Key, label, weight and sensitive features: what no model reads."""
         roles = self.base.roles
-        named = {name for name in (roles.weight, roles.person) if name}
+        named = {name for name in map(roles.column_of, OF_ROWS) if name}
         label = set() if self.y is None else {self.y}
         return {self.key, *label, *named, *self.features, *columns_of(roles.probable)}
 
@@ -241,8 +266,9 @@ class EngineSplits:
             if k != BOTH
         ]
         chosen = reduce(lambda a, b: a | b, taken)
-        roles = (self.base.roles.weight, self.base.roles.person)
-        columns = [self.key, *self.features, *self.columns, *(name for name in roles if name)]
+        have = self.frame.collect_schema().names()
+        more = [name for name in map(self.base.roles.column_of, OF_ROWS) if name in have]
+        columns = [self.key, *self.features, *self.columns, *more]
         placed = self._placed.filter(chosen)
         fetched = frame_of(placed.select(*columns, LABEL, PLACE)).sort(self.key)
         check_key(fetched[self.key].to_numpy(), self.key)
@@ -300,7 +326,8 @@ class EngineSplits:
         people = counts.along("group", "label")[[at[group] for group in joint]]
         weight = (people / np.maximum(taken, 1))[code, y]
         weight_column, stands_for = self.base.roles.weight, weight
-        person = self.base.roles.person
+        roles = self.base.roles
+        person, date, decided = (roles.column_of(r) for r in ("person", "date", "decided"))
         if weight_column is not None:
             weight = weight * check.weights("weight", fetched[weight_column].to_numpy())
         X = fetched.select(*self.columns).to_native()
@@ -313,6 +340,10 @@ class EngineSplits:
             stands_for=stands_for,
             outcomes=self.base.roles.outcomes,
             person=None if person is None else numbers_of(fetched[person].to_numpy()),
+            month=months_of(fetched, date) if date and date in fetched.columns else None,
+            made=made_of(fetched[decided].to_numpy(), roles, self.base.decision.favourable)
+            if decided and decided in fetched.columns
+            else None,
         )
 
 

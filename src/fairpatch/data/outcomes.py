@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import hint
-from fairpatch.base import threshold_odds
+from fairpatch.base import NO_SCORE, threshold_odds, with_scores
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed, FreshRows, Splits
 from fairpatch.decision import Decision
@@ -68,7 +68,7 @@ def _labels(rows: Rows) -> KnownLabels:
 
 def odds_of(rows: Rows, decision: Decision) -> Floats:
     """z: the log-odds of the good outcome that f's score gives, whatever its threshold."""
-    return np.asarray(rows.f + threshold_odds(decision, rows.X))
+    return np.asarray(with_scores(rows.f) + threshold_odds(decision, rows.X))
 
 
 def outlook_of(
@@ -95,7 +95,7 @@ def outlook_of(
 
 def _counted(rows: Rows) -> Floats:
     """How much each row counts in calibrating: nothing without an outcome that says something."""
-    known = rows.y != UNKNOWN
+    known = (rows.y != UNKNOWN) & (rows.f != NO_SCORE)
     weight = np.ones(len(rows)) if rows.sample_weight is None else np.array(rows.sample_weight)
     weight = np.where(known, weight, 0.0)
     if rows.outcomes == "approved":
@@ -177,7 +177,7 @@ class Expected:
 
 def expected_of(rows: Rows, patch: Patch, who: Bools) -> Expected | None:
     """What is expected of some of the rows, by what the patch was learned with; None if few."""
-    some = rows.take(np.flatnonzero(who))
+    some = rows.take(np.flatnonzero(who)).with_score
     if len(some) < MIN_PEOPLE or patch.outlook is None:
         return None
     points = None if patch.card is None else patch.points(some.X)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import BaseModel
+from fairpatch.base import NO_SCORE, BaseModel
+from fairpatch.inputs.dates import NEVER, since
 from fairpatch.inputs.roles import Outcomes
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons, Layers, check_many
@@ -44,6 +45,10 @@ class Rows:
     """Whose group of that feature is known, and not drawn."""
     person: Ints | None = None
     """Whose row it is, as a whole number, where people may have several."""
+    month: Ints | None = None
+    """When they were decided, as whole numbers that sort by time."""
+    made: Ints | None = None
+    """Decisions as they were made: 1 for the favourable one, -1 where there is none."""
     outcomes: Outcomes = "everybody"
     """Whose label is known."""
     expected: Floats | None = None
@@ -108,6 +113,12 @@ class Rows:
         return replace(self, **{name: take(value, rows) for name, value in held.items()})
 
     @property
+    def with_score(self) -> "Rows":
+        """Those who were scored: nobody who was denied before that."""
+        none = self.f == NO_SCORE
+        return self.take(np.flatnonzero(~none)) if none.any() else self
+
+    @property
     def good(self) -> Floats:
         """P(good outcome): 0 or 1 where the label is known, what is expected where it is not."""
         known = self.y != UNKNOWN
@@ -147,6 +158,8 @@ class Rows:
         shares = shares_for(len(self)) if shares is None else shares
         check_shares(shares)
         stratum = numbered(*self.s.codes.T, self.y)
+        if self.month is not None and shares[2]:
+            return self._by_date(shares, seed)
         if self.person is not None:  # all rows of a person are in one split
             _, first, whose = np.unique(self.person, return_index=True, return_inverse=True)
             alone = replace(self.take(first), person=None)
@@ -158,6 +171,28 @@ class Rows:
             place[random.permutation(rows)] = (np.arange(len(rows)) + random.random()) / len(rows)
         where = np.searchsorted(np.cumsum(shares)[:2], place, side="right")
         return np.asarray(where, np.int64)
+
+    def _by_date(self, shares: Shares, seed: int) -> Ints:
+        """The latest rows certify, as they are the nearest to those that the patch will decide.
+
+        Of a person with several rows the last one says when. Where no month parts the rows at
+        about the share that is to certify, they are drawn as ever.
+        """
+        month = np.asarray(self.month)
+        if self.person is not None:
+            _, whose = np.unique(self.person, return_inverse=True)
+            last = np.full(whose.max(initial=-1) + 1, NEVER)
+            np.maximum.at(last, whose, month)
+            month = last[whose]
+        months, rows = np.unique(month, return_counts=True)
+        cut = since(months.tolist(), rows.tolist(), shares[2])
+        undated = replace(self, month=None)
+        if cut is None:
+            return undated.split_codes(shares, seed)
+        where, early = np.full(len(self), 2), np.flatnonzero(month < cut)
+        first = shares[0] / (shares[0] + shares[1])
+        where[early] = undated.take(early).split_codes((first, 1 - first, 0.0), seed)
+        return where
 
 
 def strata_of(comparisons: Comparisons | None, X: Any) -> Groups | None:

@@ -18,8 +18,8 @@ from fairpatch.engines.sql import Dialect, check_sql, sql
 from fairpatch.engines.statements import function, quoted, view
 from fairpatch.engines.target_sql import askable, target_sql
 from fairpatch.floor import MIN_PEOPLE
+from fairpatch.inputs.bands import LARGEST, names_of
 from fairpatch.inputs.roles import PLAIN, Roles
-from fairpatch.inputs.sensitive import LARGEST, names_of
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import CHANGED, DECISION
 

@@ -44,9 +44,9 @@ from fairpatch.score import LARGEST_SCORE
 SCORE = "fairpatch_base_score"
 """Name of the input that takes the base model's probability."""
 VALID = "fairpatch_valid"
+"""Output: whether the probability was one. Where not, there is no decision: ONNX has no null."""
 CATEGORIES = "fairpatch.categories"
 """In the graph's metadata: of each category, whether it is text, numbers or both."""
-"""Output: whether the probability was one. Where not, there is no decision: ONNX has no null."""
 TOLERANCE = 1e-6
 """How far a graph's probability may be from numpy's."""
 
@@ -86,7 +86,11 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
         high = graph.node(
             "And", [high, graph.node("Less", [threshold, graph.constant([LARGEST_SCORE])])]
         )
-    graph.node("And", [low, high], output=VALID)
+    if patch.decision.knocks_out:  # no score is a denial, and not nobody's decision
+        valid = graph.node("And", [low, high])
+        graph.node("Or", [valid, graph.node("IsNaN", [p])], output=VALID)
+    else:
+        graph.node("And", [low, high], output=VALID)
     approved, denied = _sides(graph, patch, p, threshold)
     if patch.decision.in_points:  # how far, whatever odds points stand for
         far = graph.node("Sub", [p, threshold])

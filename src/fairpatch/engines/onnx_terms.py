@@ -28,7 +28,10 @@ def ranges(graph: Graph, part: RangesWeight) -> str:
     """What a number adds by the range that it lies in."""
     x = graph.input(part.column, graph.onnx.TensorProto.DOUBLE)
     known = _known(graph, x)
-    weight = by_range(graph, x, part.ranges, known, graph.constant([0.0]))
+    weight = by_range(graph, x, part.quantities, known, graph.constant([0.0]))
+    for r in part.codes:
+        here = graph.node("Equal", [x, graph.constant([float(r.code or 0.0)])])
+        weight = graph.node("Where", [here, graph.constant([r.weight]), weight])
     return graph.node("Where", [known, weight, graph.constant([part.missing])])
 
 

@@ -57,7 +57,7 @@ class _Number:
             return
         step = 1.0 if self.whole else 10.0 ** (np.floor(np.log10(self.spread)) - 2)
         for part in self.ranges:
-            for r in part.ranges:
+            for r in part.quantities:
                 if r.at_least is not None:
                     edge = np.ceil(r.at_least) if self.whole else r.at_least
                     yield from (edge, edge - step)

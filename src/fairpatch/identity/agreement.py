@@ -29,14 +29,14 @@ def check_agreement(base: BaseModel, X: Any) -> None:
         some = take(X, np.sort(np.random.default_rng(0).choice(n, MOST_ASKED, replace=False)))
     p = base.scores(some)
     predicted = base.predicted(some)
-    differs = float(np.mean(predicted != (p > base.decision.cut)))
+    decided = base.decision.decides(p, base.decision.cut)
+    differs = float(np.mean(predicted != decided))
     if not differs:
         return
     raise ValueError(
         f"predict and the score disagree: {type(f).__name__}.predict decides 1 for "
-        f"{predicted.mean():.1%} of these rows, a score above {base.decision.cut:g} for "
-        f"{np.mean(p > base.decision.cut):.1%}, and they differ for {differs:.1%}. "
-        + _advice(p, predicted)
+        f"{predicted.mean():.1%} of these rows, a score {base.decision.rule} for "
+        f"{np.mean(decided):.1%}, and they differ for {differs:.1%}. " + _advice(p, predicted)
     )
 
 

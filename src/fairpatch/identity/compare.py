@@ -17,7 +17,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Floats
 from fairpatch._fetch import row_of
 from fairpatch._hints import hint
-from fairpatch.base import BaseModel, given_score, likeness
+from fairpatch.base import BaseModel, likeness
 from fairpatch.identity.figures import (
     FEW,
     Expressions,
@@ -29,6 +29,7 @@ from fairpatch.identity.figures import (
 )
 from fairpatch.identity.fingerprint import step_of
 from fairpatch.identity.probe import probe_distance
+from fairpatch.inputs.score_column import given_score, none_expr
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.model import Patch
@@ -158,6 +159,8 @@ def compare(patch: Patch, table: Any, score: str) -> Comparison:
         return Comparison(0, ())
     frame = nw.from_native(table)
     check_types(patch, frame.collect_schema())
+    if patch.decision.knocks_out and not isinstance(frame, nw.DataFrame):
+        frame = frame.filter(~none_expr(given_score(patch.decision, score)))
     if isinstance(frame, nw.DataFrame):
         p = np.asarray(frame[score].cast(nw.Float64).to_numpy(), np.float64)
         p = patch.decision.compared(p)

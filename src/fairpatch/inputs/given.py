@@ -7,14 +7,15 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch._hints import did_you_mean
-from fairpatch.inputs.keys import numbers_of
+from fairpatch.inputs.dates import months_of
+from fairpatch.inputs.keys import check_key, numbers_of
 from fairpatch.inputs.probable import Drawn, columns_of, draw
 from fairpatch.inputs.roles import Roles
 from fairpatch.inputs.sensitive import grouped
 
 NEEDED = ("weight", "person")
 """Roles whose column must be there wherever rows are counted."""
-OPTIONAL = ("key",)
+OPTIONAL = ("key", "date", "decided")
 """Roles whose column may be missing where nothing asks for it."""
 
 
@@ -29,6 +30,10 @@ class Given:
     weight: Any = None
     person: Any = None
     """Whose row it is, as a whole number."""
+    month: Any = None
+    """When they were decided, as a whole number."""
+    made: Any = None
+    """The decisions as they were made, in their own words."""
     hidden: tuple[str, ...] = ()
     """What the patch must not read: columns of X, and those that were taken out of it."""
     named: bool = False
@@ -52,7 +57,7 @@ def take_apart(
     """
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
-        for name, column in (("y", y), *((role, getattr(roles, role)) for role in NEEDED)):
+        for name, column in (("y", y), *((role, roles.column_of(role)) for role in NEEDED)):
             if isinstance(column, str):
                 raise TypeError(
                     f"{name} names column {column!r}, so X must be a frame; got {type(X).__name__}"
@@ -65,7 +70,7 @@ def take_apart(
     names = list(frame.columns)
     features = names_in(sensitive, names, len(frame)) or []
     named = {"y": y if isinstance(y, str) else None}
-    named |= {role: getattr(roles, role) for role in (*NEEDED, *OPTIONAL)}
+    named |= {role: roles.column_of(role) for role in (*NEEDED, *OPTIONAL)}
     of = {r: c for r, c in named.items() if c is not None and (c in names or r not in OPTIONAL)}
     for role, column in of.items():
         if column not in names:
@@ -78,6 +83,8 @@ def take_apart(
     taken = [*features, *of.values()]
     if not taken:
         return Given(X, y, grouped(sensitive, roles))
+    if "key" in of and of["key"] != roles.person:
+        check_key(frame[of["key"]].to_numpy(), of["key"])
     read = set(() if read_by_f is None else read_by_f)
     held = {role: frame[column] for role, column in of.items()}
     return Given(
@@ -86,6 +93,8 @@ def take_apart(
         grouped(frame.select(features).to_native() if features else sensitive, roles),
         held["weight"].to_numpy() if "weight" in held else None,
         numbers_of(held["person"].to_numpy()) if "person" in held else None,
+        months_of(frame, of["date"]) if "date" in of else None,
+        held["decided"].to_numpy() if "decided" in held else None,
         tuple(dict.fromkeys(taken)),
         named=True,
     )

@@ -65,7 +65,7 @@ def numbers_of(keys: Any) -> Ints:
     """A whole number for every key: itself, or the hash of a text.
 
     >>> numbers_of([7, 12]).tolist(), numbers_of(["C7", None, "C7"]).tolist()
-    ([7, 12], [67345236374170, -1, 67345236374170])
+    ([7, 12], [265426588119789, -1, 265426588119789])
     """
     found, code = factorize(np.asarray(keys))
     whole = [v for v in found if isinstance(v, int)]

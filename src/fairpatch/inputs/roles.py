@@ -31,14 +31,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from fairpatch._hints import did_you_mean
+from fairpatch.inputs.bands import check_edges
 from fairpatch.inputs.probable import check_probable
-from fairpatch.inputs.sensitive import EVERY, check_edges, text
+from fairpatch.inputs.values import text
 from fairpatch.score import Label
 
 Outcomes = Literal["everybody", "approved", "sample"]
 """Whose outcome is known: everybody's, gaps aside that do not go with the decision (labels that are
 too young); that of the approved alone; or that of the approved, and of some of the denied who stand
 for the others with such scores."""
+EVERY = "*"
+"""In place of a feature's name: all of them."""
 DOUBT = 1.5
 """By which factor odds may be off, unless somebody says otherwise."""
 
@@ -77,10 +80,26 @@ class Roles(BaseModel):
         A sensitive feature that is known by probabilities, or for some people only: its groups,
         each with its column, ``{"race": {"White": "p_white", "Black": "p_black"}}``. The columns
         are as sensitive as the groups, and no patch reads them.
+    date : str, optional
+        Column that says when somebody was decided: a date, or numbers such as 202411. No patch
+        reads it; verdicts are shown by period, and the latest rows certify.
+    decided : str, or mapping
+        Column of the decisions as they were made, compared with the score's; and, unless its words
+        say so, which of them is the favourable one: ``{"final_decision": "A"}``.
+    special : mapping, optional
+        Numbers of a column that are no quantities, and what they mean:
+        ``{"utilisation": {-1: "no file", 999: "no revolving account"}}``. Each has a line of its
+        own. Unless said, numbers that stand apart from all others are taken for such codes; ``{}``
+        says that a column has none.
     exclude : names of columns
         Columns that the patch must not use, beside those with a sensitive feature's name.
     categories : names of columns
         Columns of numbers that are codes.
+    known : names of columns
+        Columns that look as if they had been filled after the decision, and were known before.
+    reasons : mapping
+        Why a patch may use columns whose names say a protected basis, or as good as one; without a
+        reason it does not read them: ``{"dependents": "affordability rules, section 4"}``.
 
     Examples
     --------
@@ -99,8 +118,13 @@ class Roles(BaseModel):
     spellings: dict[str, dict[str, tuple[Label, ...]]] = {}
     bands: dict[str, tuple[float, ...]] = {}
     probable: dict[str, dict[str, str]] = {}
+    date: str | None = None
+    decided: dict[str, Label | None] = {}
+    special: dict[str, dict[str, str]] = {}
     exclude: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    reasons: dict[str, str] = {}
 
     def __init__(self, **given: Any) -> None:
         """Refuse in one sentence what is no role."""
@@ -123,7 +147,29 @@ class Roles(BaseModel):
     # of roles inside a file pydantic says where they are wrong
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
-    @field_validator("exclude", "categories", mode="before")
+    @field_validator("decided", mode="before")
+    @classmethod
+    def _one_decision(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {value: None}
+        if value is not None and (not isinstance(value, Mapping) or len(value) > 1):
+            raise ValueError(
+                "decided must name one column, or the column and its favourable word, as "
+                f"{{'final_decision': 'A'}}; got {value!r}"
+            )
+        return value or {}
+
+    @field_validator("special", mode="before")
+    @classmethod
+    def _codes_by_column(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ValueError(
+                "special must name codes by column, as {'utilisation': {-1: 'no file'}}; got "
+                f"{value!r}"
+            )
+        return {column: _codes(column, codes) for column, codes in value.items()}
+
+    @field_validator("exclude", "categories", "known", mode="before")
     @classmethod
     def _one_name(cls, value: Any) -> Any:
         """One column needs no list around it."""
@@ -137,7 +183,6 @@ class Roles(BaseModel):
         return {
             feature: [some] if isinstance(some, str | int | float) else some
             for feature, some in by_feature.items()
-            if some not in ([], ())
         }
 
     @field_validator("spellings", mode="before")
@@ -170,6 +215,23 @@ class Roles(BaseModel):
         return check_probable(value)
 
     @property
+    def decided_column(self) -> str | None:
+        """The column of decisions as they were made."""
+        return next(iter(self.decided), None)
+
+    def column_of(self, role: str) -> str | None:
+        """The column that has a role."""
+        return self.decided_column if role == "decided" else getattr(self, role)
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column that something is said of."""
+        single = (self.person, self.weight, self.key, self.date, self.decided_column)
+        probable = (c for groups in self.probable.values() for c in groups.values())
+        named = (*single, *probable, *self.exclude, *self.known)
+        return list(dict.fromkeys(name for name in named if name))
+
+    @property
     def groups_said(self) -> bool:
         """Whether anything is said of the groups of sensitive features."""
         return bool(self.unknown or self.spellings or self.bands)
@@ -191,6 +253,23 @@ class Roles(BaseModel):
     def given(self) -> dict[str, Any]:
         """What was said, without what is a default."""
         return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+def _codes(column: str, given: Any) -> dict[str, str]:
+    """Codes of a column and what they mean: a mapping, or the codes alone."""
+    codes = given if isinstance(given, Mapping) else dict.fromkeys(
+        [given] if isinstance(given, str | int | float) else given, ""
+    )  # fmt: skip
+    found: dict[str, str] = {}
+    for code, meaning in codes.items():
+        try:
+            number = float(code)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"special codes of {column!r} must be numbers, as {{-1: 'no file'}}; got {code!r}"
+            ) from None
+        found[f"{number:g}"] = str(meaning or "")
+    return found
 
 
 def with_moved(roles: Roles | None, decision: Any) -> Roles:

@@ -9,8 +9,7 @@ certificate and monitor compare the same groups, in memory and in every engine.
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -18,78 +17,14 @@ from numpy.typing import NDArray
 
 from fairpatch._checks import spark_names
 from fairpatch._hints import did_you_mean
+from fairpatch.inputs.bands import band_expr, band_values
 from fairpatch.inputs.keys import with_persons
 from fairpatch.inputs.probable import columns_of, drawn_table
-from fairpatch.inputs.values import Value, factorize, plain
-
-if TYPE_CHECKING:
-    from fairpatch.inputs.roles import Roles
-
-EVERY = "*"
-"""In place of a feature's name: all of them."""
-LARGEST = float(np.finfo(np.float64).max)
-MOST = 20
-"""Edges: beyond that, bands are no groups either."""
+from fairpatch.inputs.roles import EVERY, Roles
+from fairpatch.inputs.values import Value, factorize, text
 
 
-def check_edges(feature: str, edges: Any) -> tuple[float, ...]:
-    """Some numbers, rising."""
-    numbers = list(edges) if isinstance(edges, list | tuple) else []
-    real = all(isinstance(e, int | float) and not isinstance(e, bool) for e in numbers)
-    if not numbers or not real or len(numbers) > MOST or not np.isfinite(numbers).all():
-        raise ValueError(
-            f"bands of {feature!r} must be the numbers at which one ends and the next begins, as "
-            f"[25, 40, 60]; got {edges!r}"
-        )
-    if any(low >= high for low, high in pairwise(numbers)):
-        raise ValueError(f"bands of {feature!r} must rise, as [25, 40, 60]; got {edges!r}")
-    return tuple(float(e) for e in numbers)
-
-
-def proposed(values: Sequence[float]) -> list[float]:
-    """Edges at round numbers, about a quarter of the distinct values in each band.
-
-    >>> proposed(range(17, 85))
-    [35, 50, 65]
-    """
-    numbers = np.array(values, np.float64)
-    quarters = np.quantile(numbers, [0.25, 0.5, 0.75])
-    spread = float(quarters[2] - quarters[0]) or 1.0
-    size = 10.0 ** np.floor(np.log10(spread / 4))
-    step = next(size * k for k in (1, 2, 5, 10) if size * k >= spread / 8)
-    edges = sorted({float(np.round(q / step) * step) for q in quarters})
-    return [int(e) if e == int(e) else round(e, 6) for e in edges]
-
-
-def names_of(edges: Sequence[float]) -> list[str]:
-    """What the bands are called, the lowest first.
-
-    >>> names_of([25, 40])
-    ['below 25', '25 to below 40', '40 and above']
-    """
-    inner = [f"{a:g} to below {b:g}" for a, b in pairwise(edges)]
-    return [f"below {edges[0]:g}", *inner, f"{edges[-1]:g} and above"]
-
-
-def band_values(feature: str, values: NDArray[Any], edges: Sequence[float]) -> NDArray[Any]:
-    """The band of every value, None where it is missing.
-
-    >>> band_values("age", np.array([24.5, 25, np.nan]), [25, 40]).tolist()
-    ['below 25', '25 to below 40', None]
-    """
-    try:
-        numbers = np.array([np.nan if v is None else v for v in values], np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{feature!r} is to be cut into bands, and has values that are no numbers: leave its "
-            "bands out, or make numbers of it"
-        ) from None
-    labels = np.array([*names_of(edges), None], object)
-    place = np.searchsorted(np.asarray(edges), numbers, side="right")
-    return np.asarray(labels[np.where(np.isfinite(numbers), place, -1)])
-
-
-def grouped(sensitive_features: Any, roles: "Roles") -> Any:
+def grouped(sensitive_features: Any, roles: Roles) -> Any:
     """Sensitive features in memory as groups: spelled one way, unknown as missing, in bands."""
     if sensitive_features is None or not roles.groups_said:
         return sensitive_features
@@ -98,7 +33,7 @@ def grouped(sensitive_features: Any, roles: "Roles") -> Any:
     return {name: _as_groups(name, values, roles) for name, values in columns.items()}
 
 
-def _as_groups(feature: str, values: NDArray[Any], roles: "Roles") -> NDArray[Any]:
+def _as_groups(feature: str, values: NDArray[Any], roles: Roles) -> NDArray[Any]:
     """One feature's values as groups."""
     unknown, spelled = set(roles.unknown_of(feature)), roles.spelled(feature)
     if unknown or spelled:
@@ -111,7 +46,7 @@ def _as_groups(feature: str, values: NDArray[Any], roles: "Roles") -> NDArray[An
     return values if edges is None else band_values(feature, values, edges)
 
 
-def grouped_table(table: Any, roles: "Roles", features: Sequence[str]) -> Any:
+def grouped_table(table: Any, roles: Roles, features: Sequence[str]) -> Any:
     """The same of a table in an engine."""
     if not roles.groups_said:
         return table
@@ -126,7 +61,7 @@ def grouped_table(table: Any, roles: "Roles", features: Sequence[str]) -> Any:
     return frame.with_columns(**groups).to_native()
 
 
-def _group_expr(feature: str, kind: Any, roles: "Roles") -> nw.Expr | None:
+def _group_expr(feature: str, kind: Any, roles: Roles) -> nw.Expr | None:
     """The group of each row; None where the column is what it is."""
     unknown, spelled = roles.unknown_of(feature), roles.spelled(feature)
     edges = roles.bands.get(feature)
@@ -166,12 +101,7 @@ def _typed(values: Mapping[str, str], kind: Any) -> list[tuple[Any, str]]:
     return found
 
 
-def text(value: Value) -> str:
-    """A value as it is written where it is said what it means: 3 and "3" alike."""
-    return str(plain(value))
-
-
-def sensitive_table(table: Any, roles: "Roles", features: Sequence[str]) -> Any:
+def sensitive_table(table: Any, roles: Roles, features: Sequence[str]) -> Any:
     """A table in an engine with its sensitive features as groups, drawn where need be."""
     columns = (roles.weight, roles.key, roles.person, *columns_of(roles.probable))
     spark_names(nw.from_native(table), (*features, *columns))
@@ -179,17 +109,7 @@ def sensitive_table(table: Any, roles: "Roles", features: Sequence[str]) -> Any:
     return grouped_table(table, roles, features)
 
 
-def band_expr(column: nw.Expr, edges: Sequence[float]) -> nw.Expr:
-    """The band of a number, null where it is missing."""
-    x = column.cast(nw.Float64)
-    names = names_of(edges)
-    case = nw.when((x < edges[0]) & (x >= -LARGEST)).then(nw.lit(names[0]))  # no infinity
-    for edge, name in zip(edges[1:], names[1:], strict=False):
-        case = case.when((x < edge) & (x >= edges[0])).then(nw.lit(name))
-    return case.when((x >= edges[-1]) & (x <= LARGEST)).then(nw.lit(names[-1]))  # nor NaN
-
-
-def _check_known(roles: "Roles", features: Any) -> None:
+def _check_known(roles: Roles, features: Any) -> None:
     known = list(features)
     for what in ("bands", "spellings", "unknown"):
         for name in getattr(roles, what):

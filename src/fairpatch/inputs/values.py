@@ -40,3 +40,8 @@ def plain(value: Any) -> Value:
     if isinstance(value, str | int):
         return value
     return str(value)
+
+
+def text(value: Value) -> str:
+    """A value as it is written where it is said what it means: 3 and "3" alike."""
+    return str(plain(value))

@@ -23,11 +23,11 @@ import numpy as np
 
 from fairpatch._arrays import Floats
 from fairpatch._fetch import rows_of
-from fairpatch.base import given_score
 from fairpatch.data.engine_splits import is_engine_table
 from fairpatch.data.outcomes import odds_of
 from fairpatch.decision import Decision
 from fairpatch.floor import too_few
+from fairpatch.inputs.score_column import given_score
 from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.inputs.values import plain
 from fairpatch.life.period import EVERYBODY, Matured, Period

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Ints
 from fairpatch._hints import hint
-from fairpatch.inputs.sensitive import named_columns, proposed
+from fairpatch.inputs.bands import proposed
+from fairpatch.inputs.sensitive import named_columns
 from fairpatch.inputs.values import Value, factorize
 
 Group = tuple[Value, ...]
@@ -78,6 +79,14 @@ class Groups:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Of each feature, everybody's value."""
+        return {
+            name: np.array([*values, None], object)[code]
+            for name, values, code in zip(self.features, self.values, self.codes.T, strict=True)
+        }
 
     def take(self, rows: NDArray[np.intp]) -> "Groups":
         """Some of the rows; a value that none of them has is no value any more."""

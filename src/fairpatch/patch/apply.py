@@ -13,7 +13,7 @@ import narwhals as nw
 from fairpatch._arrays import Bools, Floats
 from fairpatch._checks import a_patch, a_table, spark_names
 from fairpatch._hints import did_you_mean
-from fairpatch.base import given_score, known_expr
+from fairpatch.inputs.score_column import given_score, has_decision_expr
 from fairpatch.patch.expressions import (
     above_expr,
     bounded_expr,
@@ -126,7 +126,7 @@ def _applied(patch: Patch, frame: Any, score: str, *, with_score: bool, with_rea
     frame = frame.with_columns(
         points_expr(patch).alias(POINTS), confidence_expr(patch, score).alias(CONFIDENCE)
     )
-    scored = known_expr(patch.decision, given_score(patch.decision, score))
+    scored = has_decision_expr(patch.decision, given_score(patch.decision, score))
     changes = changed_expr(patch, score, points, confidence)
     changed = nw.when(scored).then(changes).alias(CHANGED)
     known = ~nw.col(CHANGED).is_null()

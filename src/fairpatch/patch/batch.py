@@ -18,7 +18,7 @@ import narwhals as nw
 from fairpatch import _checks as check
 from fairpatch._extras import need
 from fairpatch._fetch import row_of, rows_of, sql_name
-from fairpatch.base import given_score, threshold_expr
+from fairpatch.inputs.score_column import given_score, threshold_expr
 from fairpatch.measure.direction import may_demote
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
 from fairpatch.patch.expressions import approved_expr, confidence_expr

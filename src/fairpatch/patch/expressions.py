@@ -11,8 +11,16 @@ from typing import Any
 
 import narwhals as nw
 
-from fairpatch.base import BESIDE, POINTS_BESIDE, given_score, known_expr, threshold_expr
+from fairpatch.base import BESIDE, POINTS_BESIDE
 from fairpatch.inputs.keys import place
+from fairpatch.inputs.score_column import (
+    denied_if_none,
+    given_score,
+    has_decision_expr,
+    known_expr,
+    none_expr,
+    threshold_expr,
+)
 from fairpatch.measure.direction import may_demote, may_promote
 from fairpatch.patch.decide import changes
 from fairpatch.patch.model import HALF, Patch
@@ -109,8 +117,9 @@ def confidence_expr(patch: Patch, score: str) -> nw.Expr:
     own = None if patch.decision.cuts is None else threshold_expr(patch.decision)
     points = _by_range(p, bands, whole=True, beyond=own)
     lock = None if patch.card is None else patch.card.lock
-    if lock is not None:
-        points = _first([(_sum(lock, whole=True) > 0, NEVER)], points, whole=True)
+    never = [] if lock is None else [(_sum(lock, whole=True) > 0, float(NEVER))]
+    never += [(none_expr(p), float(NEVER))] if patch.decision.knocks_out else []
+    points = _first(never, points, whole=True)
     if patch.pilot is None:
         return points
     inside = place(patch.pilot.key, patch.pilot.seed) < patch.pilot.below
@@ -121,7 +130,7 @@ def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr)
     """Whether a card changes the decision: whole numbers, compared. Null where the score is."""
     card = patch.card
     if card is None or not patch.strength:
-        never: nw.Expr = ~known_expr(patch.decision, given_score(patch.decision, score))
+        never: nw.Expr = ~has_decision_expr(patch.decision, given_score(patch.decision, score))
         return never
     approved = approved_expr(patch, score)
     given: nw.Expr = ~approved & (points - confidence >= card.approve_at)
@@ -165,8 +174,7 @@ def decision_expr(patch: Patch, score: str, ratio: nw.Expr | None = None) -> nw.
     narwhals expression
         True or false a row; null where there is no probability.
     """
-    p = given_score(patch.decision, score)
-    known = known_expr(patch.decision, p)
+    known = has_decision_expr(patch.decision, given_score(patch.decision, score))
     if patch.card is not None and ratio is None:
         above = above_expr(patch, score)
         changed = changed_expr(patch, score, points_expr(patch), confidence_expr(patch, score))
@@ -179,7 +187,7 @@ def above_expr(patch: Patch, score: str) -> nw.Expr:
     """Whether f decides 1; of a row without a score or a threshold it says nothing."""
     p, t = given_score(patch.decision, score), threshold_expr(patch.decision)
     above: nw.Expr = patch.decision.decides(p, t)
-    return above
+    return denied_if_none(patch.decision, p, above)
 
 
 def approved_expr(patch: Patch, score: str) -> nw.Expr:
@@ -192,6 +200,8 @@ def _decided(patch: Patch, score: str, r: nw.Expr) -> nw.Expr:
     """The decision for a score: f's, reversed where r says so (``fairpatch.patch.decide``)."""
     approved = approved_expr(patch, score)
     changed = changes(approved, ~approved, r, patch.direction)
+    if patch.decision.knocks_out:
+        changed = changed & ~none_expr(given_score(patch.decision, score))
     decided: nw.Expr = above_expr(patch, score) != changed
     return decided
 
@@ -321,8 +331,9 @@ def _known(x: nw.Expr) -> nw.Expr:
 
 def _ranges(part: RangesWeight, *, whole: bool = False) -> nw.Expr:
     x = nw.col(part.column).cast(nw.Float64)
-    gap = [(x.is_null() | ~_known(x), part.missing)]
-    return _by_range(x, part.ranges, gap, whole=whole)
+    first = [(x.is_null() | ~_known(x), part.missing)]
+    first += [(x == r.code, r.weight) for r in part.codes]
+    return _by_range(x, part.quantities, first, whole=whole)
 
 
 def _by_range(

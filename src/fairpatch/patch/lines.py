@@ -11,7 +11,6 @@ from fairpatch.patch.parts import (
     Column,
     Concept,
     NumberWeight,
-    RangesWeight,
 )
 
 MOST_CATEGORIES = 8
@@ -43,8 +42,8 @@ def lines_of(concept: Concept, columns: dict[str, Column]) -> list[Line]:
         lines += [*_slope(concept, number, columns[number.column])]
     for part in concept.ranges:
         for r in part.ranges:
-            alone = RangesWeight(column=part.column, ranges=(r,))
-            line = _line(concept, columns[part.column], where(r), r.weight, ranges=(alone,))
+            own = (part.alone(r),)
+            line = _line(concept, columns[part.column], where(r), r.weight, ranges=own)
             lines += [line] if r.weight else []  # the reference gives nothing: nobody strikes it
         lines += _missing(concept, columns[part.column], part.missing)
     for category in concept.categories:
@@ -132,7 +131,11 @@ def where(r: Any) -> str:
     >>> from fairpatch.patch.parts import Range
     >>> where(Range(at_least=18, below=25, weight=0)), where(Range(below=1e6, weight=0))
     ('18 to below 25', 'below 1,000,000')
+    >>> where(Range(code=-1, weight=0)), where(Range(code=999, words="no revolving", weight=0))
+    ('is -1', 'is 999 (no revolving)')
     """
+    if getattr(r, "code", None) is not None:
+        return f"is {_tidy(r.code)}" + (f" ({r.words})" if r.words else "")
     if r.at_least is None:
         return "any number" if r.below is None else f"below {_tidy(r.below)}"
     if r.below is None:

@@ -33,7 +33,7 @@ from scipy.special import logit
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
-from fairpatch.base import AT_THRESHOLD, CLIP, thresholds_of
+from fairpatch.base import AT_THRESHOLD, CLIP, NO_SCORE, thresholds_of
 from fairpatch.decision import Decision
 from fairpatch.inputs.keys import place_of
 from fairpatch.inputs.roles import Outcomes, Roles
@@ -321,11 +321,16 @@ class Patch(Part):
         """
         worth = [band.weight for band in self.card.bands] if self.card is not None else []
         points = np.array([*worth, 0.0])[self.band(f_logit, X)]
+        points = np.where(self._knocked_out(f_logit), float(NEVER), points)
         if self.card is None or not (self.card.locked or self.pilot):
             return points
         if X is None:
             raise ValueError("the card has locked rows: give their columns, X, with the scores")
         return np.where(self.locks(X) | self._outside_pilot(X), float(NEVER), points)
+
+    def _knocked_out(self, f_logit: Any) -> Bools:
+        """Who was denied without a score: nothing changes that."""
+        return np.asarray(np.asarray(f_logit) == NO_SCORE) & self.decision.knocks_out
 
     def _outside_pilot(self, X: Any) -> Bools:
         """Who stays as the base model decides, as the card acts for some people only."""
@@ -366,13 +371,15 @@ class Patch(Part):
     def logits(self, X: Any, f_logit: Any) -> Floats:
         """g_logit = r * f_logit, relative to the threshold; r = 1 where the direction says so."""
         f = np.asarray(f_logit, np.float64)
-        return np.where(untouched(self.direction, f > 0), f, self.ratio(X, f) * f)
+        own = untouched(self.direction, f > 0) | self._knocked_out(f)
+        return np.where(own, f, self.ratio(X, f) * f)
 
     def decide(self, X: Any, f_logit: Any) -> Bools:
         """Whether a person is approved: f's decision, reversed where r says so."""
         f = np.asarray(f_logit, np.float64)
         check.log_odds("f_logit", f)
-        return decide(f, self.ratio(X, f), self.direction)
+        ratio = np.where(self._knocked_out(f), 1.0, self.ratio(X, f))
+        return decide(f, ratio, self.direction)
 
 
 def log_odds(score: Any, threshold: Any, decision: Decision) -> Any:

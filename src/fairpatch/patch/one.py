@@ -6,7 +6,7 @@ answers one request after the other spends its time on f, not here. A test holds
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, nan
+from math import inf, isfinite, isnan, nan
 from typing import Any
 
 from fairpatch._checks import a_patch
@@ -83,6 +83,8 @@ class OnePerson:
         patch, decision = self.patch, self.patch.decision
         p, t = decision.compared(number_of("score", score)), self._threshold(row)
         low, high = (-LARGEST_SCORE, LARGEST_SCORE) if decision.in_points else (0.0, 1.0)
+        if decision.knocks_out and isnan(p):
+            return Decided(not decision.favourable, False, 1.0, points)
         r = nan if t is None else self._ratio(points, p, t, locked=locked)
         if t is None or not low <= p <= high:  # nor NaN
             return Decided(None, None, r, points)
@@ -187,13 +189,16 @@ def _ends(ranges: Sequence[Range]) -> list[tuple[float, float, float]]:
 
 def _ranges(part: RangesWeight) -> Term:
     name, missing = part.column, part.missing
-    ranges = _ends(part.ranges)
+    ranges = _ends(part.quantities)
+    codes = {r.code: r.weight for r in part.codes}
 
     def term(row: Row) -> float:
         x = row[name]
         x = x if type(x) is float else number_of(name, x)
         if not abs(x) <= LARGEST:
             return missing
+        if x in codes:
+            return codes[x]
         return next((weight for low, high, weight in ranges if low <= x < high), 0.0)
 
     return term

@@ -10,11 +10,13 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -110,13 +112,35 @@ class CategoricalWeight(Part):
 class Range(Part):
     """Numbers from ``at_least`` on, below ``below``; an end that is not given is open.
 
+    Or one number alone that is a ``code`` and no quantity: it lies in no other range.
+
     >>> Range(at_least=45, weight=-60).below is None
     True
+    >>> Range(code=-1, words="no file", weight=0).model_dump()
+    {'weight': 0.0, 'code': -1.0, 'words': 'no file'}
     """
 
     at_least: Number | None = None
     below: Number | None = None
     weight: Number
+    code: Number | None = None
+    words: str | None = None
+    """What the code means."""
+
+    @model_validator(mode="after")
+    def _one_or_the_other(self) -> Self:
+        if self.code is None and self.words is not None:
+            raise ValueError("words say what a code means; a range has none")
+        if self.code is not None and (self.at_least is not None or self.below is not None):
+            raise ValueError("a code is one number: give it alone, without at_least and below")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _either(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A range as ever, or a code."""
+        data: dict[str, Any] = handler(self)
+        gone = ("code", "words") if self.code is None else ("at_least", "below")
+        return {name: value for name, value in data.items() if name not in gone}
 
 
 def check_apart(ranges: Iterable[Any], what: str) -> None:
@@ -133,6 +157,8 @@ def check_apart(ranges: Iterable[Any], what: str) -> None:
 class RangesWeight(Part):
     """A number's part in a concept by where it lies: its range's weight, 0 outside of all.
 
+    A code is looked for before any range.
+
     >>> RangesWeight(column="age", ranges=[Range(at_least=45, weight=-60)]).missing
     0.0
     """
@@ -145,8 +171,28 @@ class RangesWeight(Part):
     @classmethod
     def _apart(cls, value: tuple[Range, ...]) -> tuple[Range, ...]:
         """No number lies in two ranges: else its weight would be a matter of opinion."""
-        check_apart(value, "the ranges")
+        check_apart([r for r in value if r.code is None], "the ranges")
+        twice = repeated(r.code for r in value if r.code is not None)
+        if twice is not None:
+            raise ValueError(f"the code {twice:g} has two weights; keep one of them")
         return value
+
+    @property
+    def codes(self) -> list[Range]:
+        """Numbers that are no quantities."""
+        return [r for r in self.ranges if r.code is not None]
+
+    @property
+    def quantities(self) -> list[Range]:
+        """The other ranges, from the lowest on."""
+        known = [r for r in self.ranges if r.code is None]
+        return sorted(known, key=lambda r: -inf if r.at_least is None else r.at_least)
+
+    def alone(self, r: Range) -> "RangesWeight":
+        """What one of the ranges adds by itself: a code lies in no other."""
+        codes = () if r.code is not None else self.codes
+        others = [code.model_copy(update={"weight": 0.0}) for code in codes]
+        return RangesWeight(column=self.column, ranges=(r, *others))
 
 
 class ScoreBand(Part):

@@ -71,14 +71,18 @@ def number_term(part: NumberWeight, values: Floats) -> Floats:
 def ranges_term(part: RangesWeight, values: Floats) -> Floats:
     """What a number adds to a concept by the range that it lies in, row by row."""
     total = np.zeros(len(values))
-    for r in part.ranges:
+    for r in part.quantities:
         total += r.weight * inside(r, values)
+    for r in part.codes:
+        total = np.where(values == r.code, r.weight, total)
     with np.errstate(invalid="ignore"):
         return np.where(np.abs(values) <= LARGEST, total, part.missing)
 
 
 def inside(r: Range, values: Floats) -> Bools:
     """Which values lie in a range; a gap lies in none that has an end."""
+    if r.code is not None:
+        return np.asarray(values == r.code)
     with np.errstate(invalid="ignore"):  # a comparison with NaN is no accident
         here = np.ones(len(values), bool) if r.at_least is None else values >= r.at_least
         return np.asarray(here if r.below is None else here & (values < r.below))

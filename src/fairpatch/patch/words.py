@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from textwrap import wrap
 from typing import Any, Literal, Protocol
 
@@ -10,7 +9,7 @@ from fairpatch._table import Table
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote
 from fairpatch.patch.lines import Line, is_any_of, where, words_by_weight
-from fairpatch.patch.parts import CardScale, Column, Concept, Pilot, Range, ScoreBand
+from fairpatch.patch.parts import CardScale, Column, Concept, Pilot, ScoreBand
 from fairpatch.patch.reach import within_reach
 
 WIDTH = 36
@@ -110,7 +109,7 @@ def attributes(concept: Concept, column: Column) -> list[tuple[str, float]]:
     listed: list[tuple[str, float]] = []
     for part in concept.ranges:
         if part.column == column.name:
-            listed += [(where(r), r.weight) for r in sorted(part.ranges, key=_from)]
+            listed += [(where(r), r.weight) for r in (*part.quantities, *part.codes)]
             listed += [("missing", part.missing)] if part.missing else []
     for number in concept.numbers:
         if number.column == column.name:
@@ -122,10 +121,6 @@ def attributes(concept: Concept, column: Column) -> list[tuple[str, float]]:
                 listed.append((is_any_of([*words]).removeprefix("is "), points))
             listed.append(("anything else", category.other))
     return listed
-
-
-def _from(r: Range) -> float:
-    return -inf if r.at_least is None else r.at_least
 
 
 def band_rows(patch: Readable) -> list[tuple[str, str]]:

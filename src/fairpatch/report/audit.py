@@ -8,7 +8,6 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch._bars import Bar, Bars
-from fairpatch._checks import same_people
 from fairpatch._hints import did_you_mean
 from fairpatch._table import Table
 from fairpatch.base import BaseModel, Estimator
@@ -17,21 +16,17 @@ from fairpatch.decision import PLAIN, Decision
 from fairpatch.disclose.protected import Protected, protect
 from fairpatch.disclose.published import PublishedCount
 from fairpatch.floor import COARSE, MIN_PEOPLE, UNPROTECTED
-from fairpatch.identity.agreement import check_agreement
-from fairpatch.inputs.given import take_apart
-from fairpatch.inputs.probable import WithoutAssumption, without_assumption
+from fairpatch.inputs.probable import WithoutAssumption
 from fairpatch.inputs.roles import PLAIN as ROWS
 from fairpatch.inputs.roles import Roles, with_moved
-from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.measure import quality
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.groups import check_values
-from fairpatch.measure.labels import positive_labels
 from fairpatch.measure.rates import SOME_ONLY
 from fairpatch.report.adverse_impact import AdverseImpact, adverse_impact
-from fairpatch.report.audit_counts import check_points_right, count_whole_table, read_by
+from fairpatch.report.audit_counts import check_points_right, count_rows, count_table
 from fairpatch.report.comparison import RATES, GroupComparison, metric_row, shown_rates, told_rows
 from fairpatch.report.score_means import ScoreMeans
 
@@ -91,45 +86,19 @@ def audit(
     contract = with_thresholds(BaseModel(estimator, decision or PLAIN).decision, X)
     outcomes = None if roles is None else roles.outcomes
     roles = with_moved(roles, decision)
-    frame, scores, probable = nw.from_native(X, pass_through=True), None, None
-    if isinstance(frame, nw.LazyFrame):
-        counts, decided = count_whole_table(
-            X, y, sensitive_features, estimator, contract, roles, outcomes
-        )
-        if mean_scores:
-            table = sensitive_table(X, roles, counts.features)
-            scores = ScoreMeans.of_table(table, estimator, counts.features, contract)
+    about = (X, y, sensitive_features, estimator, contract, roles, outcomes)
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        found = count_table(*about, mean_scores=mean_scores)
     else:
-        given = take_apart(X, y, sensitive_features, roles, read_by(estimator))
-        weight = sample_weight if given.weight is None else given.weight
-        same_people(X=given.X, y=given.y, sensitive_features=given.sensitive, sample_weight=weight)
-        labels, decided = None, contract
-        if given.y is not None:
-            classes, labels = positive_labels(given.y, contract)
-            decided = contract.named(classes)
-        base = BaseModel(estimator, decided)
-        check_agreement(base, given.X)
-        if given.drawn is not None:
-            about = given.drawn
-            approved = base.decisions(given.X) == bool(decided.favourable)
-            probable = without_assumption(
-                about.feature, about.chances, about.known, approved, weight
-            )
-        counts = Counts.from_arrays(
-            decision=base.decisions(given.X),
-            y=labels,
-            sensitive_features=given.sensitive,
-            sample_weight=weight,
-            outcomes=outcomes,
-            person=given.person,
-        )
-        if mean_scores:
-            scores = ScoreMeans.of_rows(base.scores(given.X), given.sensitive)
-    check_points_right(counts, decided)
-    for feature in counts.features:
-        check_values(feature, [group[0] for group in counts.by(feature).known().groups])
+        found = count_rows(*about, sample_weight, mean_scores=mean_scores)
+    check_points_right(found.counts, found.decision)
+    for feature in found.counts.features:
+        check_values(feature, [group[0] for group in found.counts.by(feature).known().groups])
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
-    return Audit(counts, decided, confidence, least, show_small_counts, scores, probable, roles)
+    return Audit(
+        found.counts, found.decision, confidence, least, show_small_counts, found.scores,
+        found.probable, roles, found.remarks,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -148,6 +117,8 @@ class Audit:
     probable: WithoutAssumption | None = None
     """What probabilities of groups allow to say, where those are all that is known."""
     roles: Roles = ROWS
+    remarks: tuple[str, ...] = ()
+    """What else is to be known of these rows: decisions made otherwise, figures by period."""
 
     @property
     def favourable(self) -> int:
@@ -291,6 +262,7 @@ class Audit:
                 "known": self.counts.outcomes,
                 **dict(zip(("approved", "denied"), self._labelled, strict=True)),
             },
+            "remarks": list(self.remarks),
             "sensitive_features": {
                 name: {
                     "metrics": {k: _plain(v) for k, v in comparison.metrics.items()},
@@ -331,6 +303,7 @@ class Audit:
         elif self.roles.probable:
             yield f"Groups of {', '.join(self.roles.probable)} are drawn by probabilities."
         yield from self._outcomes()
+        yield from self.remarks
         rate = self.selection_rate.value
         if rate is not None and not ALIKE < rate < 1 - ALIKE:
             yield (

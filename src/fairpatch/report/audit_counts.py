@@ -1,43 +1,106 @@
-"""What an audit counts, of a table that stays in its engine, and whether that can be right."""
+"""What an audit counts, in memory or in an engine, and whether that can be right."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from fairpatch._checks import spark_names
+from fairpatch._checks import same_people, spark_names
 from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel, Estimator
+from fairpatch.choose.by_period import funnel
+from fairpatch.data.noticed import ask_about, ask_engine
 from fairpatch.decision import Decision
+from fairpatch.disclose.reviewed import of_pair
 from fairpatch.floor import MIN_PEOPLE
-from fairpatch.inputs.roles import PLAIN, Outcomes, Roles
+from fairpatch.identity.agreement import check_agreement
+from fairpatch.inputs.dates import month_expr, periods
+from fairpatch.inputs.given import take_apart
+from fairpatch.inputs.made import made_of, overruled, overruled_table
+from fairpatch.inputs.probable import WithoutAssumption, without_assumption
+from fairpatch.inputs.roles import Outcomes, Roles
+from fairpatch.inputs.score_column import given_score, none_expr
 from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.labels import label_expr
+from fairpatch.measure.groups import Groups
+from fairpatch.measure.labels import label_expr, positive_labels
+from fairpatch.measure.metric import P_RULE
+from fairpatch.report.score_means import ScoreMeans
+
+MONTH = "fairpatch_month"
 
 
-def count_whole_table(
-    X: Any,
-    y: Any,
-    sensitive_features: Any,
-    f: Estimator,
-    decision: Decision,
-    roles: Roles = PLAIN,
-    outcomes: Outcomes | None = None,
-) -> tuple[Counts, Decision]:
-    """Counts of a table in an engine, and the contract with the labels that it has."""
+@dataclass(frozen=True)
+class Counted:
+    """What an audit has found out of a table before anything is shown."""
+
+    counts: Counts
+    decision: Decision
+    """With the labels that the table has."""
+    remarks: tuple[str, ...]
+    """What else is to be known: decisions made otherwise, people without a score, periods."""
+    scores: ScoreMeans | None = None
+    probable: WithoutAssumption | None = None
+
+
+def count_rows(
+    X: Any, y: Any, S: Any, f: Estimator, decision: Decision, roles: Roles,
+    outcomes: Outcomes | None, sample_weight: Any, *, mean_scores: bool,
+) -> Counted:  # fmt: skip
+    """Rows in memory."""
+    given = take_apart(X, y, S, roles, BaseModel(f).columns)
+    weight = sample_weight if given.weight is None else given.weight
+    same_people(X=given.X, y=given.y, sensitive_features=given.sensitive, sample_weight=weight)
+    labels = None
+    if given.y is not None:
+        classes, labels = positive_labels(given.y, decision)
+        decision = decision.named(classes)
+    base, groups = BaseModel(f, decision), Groups.of(given.sensitive)
+    check_agreement(base, given.X)
+    made, score = base.decisions(given.X), base.scores(given.X)
+    favoured, here = made == bool(decision.favourable), score == base.thresholds(given.X)
+    known = None if labels is None else labels.astype(np.float64)
+    ask_about(given.X, groups, base, roles, approved=favoured, label=known, at_threshold=here)
+    counted = partial(Counts.from_arrays, sensitive_features=groups, sample_weight=weight)
+    counts = counted(decision=made, y=labels, outcomes=outcomes, person=given.person)
+    remarks: list[str] = []
+    if given.made is not None:
+        own = made_of(given.made, roles, decision.favourable)
+        remarks.append(str(overruled(own, favoured, here, str(roles.decided_column))))
+    if decision.knocks_out:
+        some = np.flatnonzero(~np.isnan(score))
+        of_scored = Counts.from_arrays(
+            decision=favoured[some], sensitive_features=groups.take(some),
+            sample_weight=None if weight is None else np.asarray(weight)[some],
+        )  # fmt: skip
+        remarks += funnel(counted(decision=favoured), of_scored)
+    if given.month is not None:
+        remarks += lines_by_period(counted(decision=favoured, strata={MONTH: given.month}))
+    drawn, probable = given.drawn, None
+    if drawn is not None:
+        probable = without_assumption(drawn.feature, drawn.chances, drawn.known, favoured, weight)
+    means = ScoreMeans.of_rows(score, given.sensitive) if mean_scores else None
+    return Counted(counts, decision, tuple(remarks), means, probable)
+
+
+def count_table(
+    X: Any, y: Any, S: Any, f: Estimator, decision: Decision, roles: Roles,
+    outcomes: Outcomes | None, *, mean_scores: bool,
+) -> Counted:  # fmt: skip
+    """A table in an engine, where it lies."""
     label, y = None, _name(y, "y")
     spark_names(nw.from_native(X), [y, f if isinstance(f, str) else None])
     if y is not None:
         classes, label = label_expr(X, y, decision.replace(favourable=1))
         decision = decision.named(classes)
-    names = [sensitive_features] if isinstance(sensitive_features, str) else sensitive_features
+    names = [S] if isinstance(S, str) else S
     columns = [*nw.from_native(X).collect_schema().names(), *roles.probable]
     if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):
         raise ValueError(
-            "for a table in an engine, sensitive_features must be names of its columns; "
-            f"got {sensitive_features!r}"
+            f"for a table in an engine, sensitive_features must be names of its columns; got {S!r}"
         )
     for name in (*names, *(c for c in (roles.weight, roles.person) if c)):
         if name not in columns:
@@ -45,21 +108,50 @@ def count_whole_table(
                 f"for a table in an engine, sensitive_features must be names of its columns; there "
                 f"is no {name!r}" + did_you_mean(name, columns)
             )
-    counts = Counts.from_frame(
-        sensitive_table(X, roles, names),
-        decision=BaseModel(f, decision=decision).decision_expr(),
-        y=label,
-        sensitive_features=names,
-        sample_weight=roles.weight,
-        outcomes=outcomes,
-        person=roles.person,
+    base = BaseModel(f, decision)
+    ready = sensitive_table(X, roles, names)
+    counted = partial(
+        Counts.from_frame, sensitive_features=names, sample_weight=roles.weight
+    )  # fmt: skip
+    counts = counted(
+        ready, decision=base.decision_expr(), y=label, outcomes=outcomes, person=roles.person
     )
-    return counts, decision
+    ask_engine(X, names, base, roles)
+    remarks: list[str] = []
+    if roles.decided_column in columns:
+        said = (base.favour_expr(), base.at_threshold_expr(), decision.favourable)
+        remarks.append(str(overruled_table(X, roles, *said)))
+    if decision.knocks_out:
+        none = none_expr(given_score(decision, str(base.score_column)))
+        some = nw.from_native(ready).filter(~none).to_native()
+        remarks += funnel(*(counted(table, decision=base.favour_expr()) for table in (ready, some)))
+    if roles.date is not None and roles.date in columns:
+        dated = nw.from_native(ready).with_columns(month_expr(X, roles.date).alias(MONTH))
+        by_month = counted(dated.to_native(), decision=base.favour_expr(), strata=[MONTH])
+        remarks += lines_by_period(by_month)
+    means = ScoreMeans.of_table(ready, f, counts.features, decision) if mean_scores else None
+    return Counted(counts, decision, tuple(remarks), means)
 
 
-def read_by(f: Estimator) -> list[str] | None:
-    """The columns that a model reads, where it says so."""
-    return BaseModel(f).columns
+def lines_by_period(counts: Counts) -> list[str]:
+    """The P-Rule in every period, a sentence a feature, of counts whose stratum is the month."""
+    months = np.array([-1 if z[0] is None else int(z[0]) for z in counts.strata])
+    names, place = periods(months)
+    if len(names) < 2:
+        return []
+    lines = []
+    for feature in counts.features:
+        shown = []
+        for k, name in enumerate(names):
+            tables = [counts.in_stratum(z) for z, at in zip(counts.strata, place, strict=True)
+                      if at == k]  # fmt: skip
+            own = reduce(lambda a, b: a + b, (t.pooled() for t in tables)).by(feature).known()
+            own = own.large(MIN_PEOPLE)
+            figure = of_pair(P_RULE, own, P_RULE.of(own)) if len(own.groups) > 1 else None
+            value = None if figure is None else figure.value
+            shown.append(f"{name} {'withheld' if value is None else f'{value:.2f}'}")
+        lines.append(f"P-Rule of {feature} by period: {', '.join(shown)}.")
+    return lines
 
 
 def check_points_right(counts: Counts, decision: Decision) -> None:

@@ -103,12 +103,13 @@ def committee_section(
     about = subject.about
     auc = {p.what: p.auc for p in reversed(proxies)}
     named = {column.words or column.name: column.name for column in subject.patch.columns}
+    reasons = {**subject.patch.roles.reasons, **about.business_reasons}
     soundness = [
         Soundness(
             column=column.column,
             points=_range([a.shown for a in column.attributes]),
             proxy=auc.get(named[column.column]),
-            reason=about.business_reasons.get(named[column.column]),
+            reason=reasons.get(named[column.column]),
         )
         for column in (card.columns if card else ())
     ]

@@ -1,10 +1,10 @@
 """Red flags: what a validator should look at before signing. Computed, never chosen."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.identity.compare import Comparison
+from fairpatch.inputs.names import is_protected
 from fairpatch.measure.metric import METRICS
 from fairpatch.report.figures import Figure, Words
 from fairpatch.report.flag import Flag, in_order
@@ -17,15 +17,6 @@ from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
 
-PROTECTED = (
-    "age", "birth", "sex", "gender", "race", "ethnic", "skin", "colour", "color", "nationality",
-    "national", "citizen", "immigra", "foreign", "religio", "faith", "disab", "health", "pregnan",
-    "marital", "marriage", "married", "spouse", "family", "household", "relationship", "child",
-    "dependents", "parent", "orientation", "union", "politic", "language", "postcode", "postal",
-    "native", "country", "origin", "ancestry", "zip", "neighbourhood", "neighborhood", "surname",
-    "firstname", "maiden",
-)  # fmt: skip
-"""Prefixes of words in the names of columns that are protected somewhere, or closely related."""
 METRIC = {metric.name: metric for metric in METRICS}
 AGREE = 0.8
 """Of the changes, the share that refits must make too."""
@@ -61,7 +52,7 @@ def flags_of(
         *_target(effect, certificate, own_rows=own_rows),
         *sense,
         *_stability(stability, effect),
-        *_lines(columns, proxies, (*PROTECTED, *protected)),
+        *_lines(columns, proxies, protected),
         *binding(effect, groups),
         *_not_judged(outcomes, effect, words),
         *_swings(swings),
@@ -284,21 +275,6 @@ def _lines(
             text="No line uses a column that is protected by its name or a proxy for the group "
             f"(AUC {REVEALING} or more)",
         )
-
-
-def is_protected(column: str, protected: Sequence[str] = PROTECTED) -> bool:
-    """Whether a word of a column's name begins like a protected one.
-
-    >>> [is_protected(c) for c in ("age", "marital-status", "MaritalStatus", "mileage", "wages")]
-    [True, True, True, False, False]
-    """
-    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column)
-    whole = [part.lower() for part in parts]
-    return any(
-        word == p or (len(p) > 3 and word.startswith(p.lower()))
-        for word in whole
-        for p in protected
-    )
 
 
 def _scores(inversions: float) -> Iterator[Flag]:

@@ -203,13 +203,19 @@ def _turned_round(subject: Subject) -> Iterator[Flag]:
     columns, held = {column.name: column for column in patch.columns}, Columns.of(rows.X)
     bins = [_bins(part) for part in parts]
     fields = [
-        Field(columns[part.column], edges, in_order=True)
+        Field(
+            columns[part.column],
+            edges,
+            in_order=True,
+            codes=tuple((float(r.code or 0.0), "") for r in part.codes),
+        )
         for part, (edges, _) in zip(parts, bins, strict=True)
     ]
     pieces = [field.read(held) for field in fields]
     answers = answers_of(asked, rows.X, rows.f, fields, pieces)
     slight = SLIGHT * float(rows.f.std())
-    for part, (_, points), (low, high), piece in zip(parts, bins, answers, pieces, strict=True):
+    for part, (_, points), answer, piece in zip(parts, bins, answers, pieces, strict=True):
+        low, high = (end[: len(points)] for end in answer)  # a code has no place in an order
         many = np.bincount(piece, minlength=len(points) + 1)[: len(points)] >= 3 * MIN_PEOPLE
         likes = high[:, None] + slight < low[None, :]  # the second better than the first
         against = (points[:, None] > points[None, :]) & likes & many[:, None] & many[None, :]
@@ -225,7 +231,7 @@ def _turned_round(subject: Subject) -> Iterator[Flag]:
 
 def _bins(part: RangesWeight) -> tuple[Floats, Floats]:
     """Where the bins of a number begin, and the points in each; 0 between two ranges."""
-    ends = [end for r in part.ranges for end in (r.at_least, r.below) if end is not None]
+    ends = [end for r in part.quantities for end in (r.at_least, r.below) if end is not None]
     edges = np.unique(np.array(ends, np.float64))
     first = np.nextafter(edges[:1], -np.inf) if len(edges) else np.zeros(1)
     return edges, ranges_term(part, np.append(first, edges))  # a number of each bin

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fairpatch._progress import tell
 from fairpatch.choose.certificate import Certificate
 from fairpatch.explain import stability
+from fairpatch.inputs.names import is_protected
 from fairpatch.measure.metric import P_RULE
 from fairpatch.report.alternatives import Alternatives, alternatives
 from fairpatch.report.case_section import case_section
@@ -16,7 +17,7 @@ from fairpatch.report.committee_section import committee_section
 from fairpatch.report.dial_section import dial_section
 from fairpatch.report.explorer import Explorer, explorer_section
 from fairpatch.report.figures import count, words_of
-from fairpatch.report.flags import flags_of, is_protected
+from fairpatch.report.flags import flags_of
 from fairpatch.report.group_section import GroupRow, GroupsSection, group_section, swap_section
 from fairpatch.report.headline import headline
 from fairpatch.report.identity import identity_section
@@ -223,9 +224,7 @@ def _explorer(subject: Subject, section: PatchSection, proxies: Sequence[Proxy])
     lines = [
         line.who
         for line in (section.card.lines if section.card else ())
-        if line.column in revealing
-        or is_protected(line.column)
-        or (about.protected and is_protected(line.column, about.protected))
+        if line.column in revealing or is_protected(line.column, about.protected)
     ]
     return explorer_section(
         fitted.frontier, fitted.target, fitted.struck, chosen, lines, subject.beside.tens,

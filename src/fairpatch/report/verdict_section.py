@@ -118,6 +118,8 @@ class CertificateSection(Shown):
     """What must come of the referrals, where people are referred."""
     assumption: str | None = None
     """What it rests on, where groups are known by probabilities alone."""
+    remarks: tuple[str, ...] = ()
+    """What else is to be known of these rows: decisions made otherwise, figures by period."""
     results: list[Certified]
     """One a requirement and feature."""
 
@@ -278,6 +280,7 @@ def certificate_text(certificate: CertificateSection | None) -> str:
             rounded=rounded,
             second_look=certificate.second_look,
             assumption=certificate.assumption,
+            remarks=certificate.remarks,
         ),
     ).text()
 
@@ -305,6 +308,7 @@ def certificate_section(
         warning=certificate.warning,
         second_look=second_look(certificate.target, certificate.least_approved),
         assumption=certificate.assumption,
+        remarks=certificate.remarks,
         results=[
             Certified(
                 requirement=str(v.requirement),

@@ -182,7 +182,7 @@ class _Sheet:
                 for concept in self.patch.concepts
                 for part in concept.ranges
                 if part.column == column.name
-                for r in part.ranges
+                for r in (*part.codes, *part.quantities)
             ]
             sizes = [int(np.sum(inside(r, values))) for r in parts]
             return where(parts[int(np.argmax(sizes))]) if any(sizes) else MISSING

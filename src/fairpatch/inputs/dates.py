@@ -1,0 +1,111 @@
+"""When somebody was decided: any column of dates as months, in memory and in every engine.
+
+    2024-11-30, 20241130, 202411, "2024-11-30", "2024-11"   ->   202411
+    2024                                                    ->   2024
+
+Months are whole numbers that sort by time. A few of them are shown as they are, more by quarter,
+many by year.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from fairpatch._arrays import Ints
+from fairpatch._fetch import row_of
+
+NEVER = -1
+"""The month of a row without a date."""
+MONTHS, QUARTERS = 12, 12
+"""Months that are shown by themselves, and quarters, at most."""
+DAYS = 19_000_101
+"""Whole numbers from here on are days."""
+END = "fairpatch_end"
+
+
+def month_expr(table: Any, column: str) -> nw.Expr:
+    """The month of every row of a frame or a table in an engine, as a whole number."""
+    frame = nw.from_native(table)
+    kind = frame.collect_schema()[column]
+    day = nw.col(column)
+    if kind == nw.Date or isinstance(kind, nw.Datetime) or kind == nw.Datetime:
+        month = day.dt.year().cast(nw.Int64) * 100 + day.dt.month().cast(nw.Int64)
+        return month.fill_null(NEVER)
+    if kind == nw.String:
+        _check_text(frame, column)
+        text = day.str.slice(0, 4) + day.str.slice(5, 2)
+        return nw.when(day.str.len_chars() >= len("2024-11")).then(text).cast(nw.Int64).fill_null(
+            NEVER
+        )  # fmt: skip
+    if not kind.is_numeric():
+        raise TypeError(f"date names column {column!r}, which is {kind}: a date was expected")
+    number = nw.when(day == day).then(day)  # noqa: PLR0124 no NaN
+    ends = row_of(frame.lazy().select(number.max().alias(END)))
+    top = float(ends[END] or 0)
+    whole = number.cast(nw.Int64).fill_null(NEVER)
+    return nw.when(whole > 0).then(whole // 100).otherwise(whole) if top >= DAYS else whole
+
+
+def _check_text(frame: Any, column: str) -> None:
+    """Refuse texts that are no dates which sort by time."""
+    day = nw.col(column)
+    least, most = "1900-01", "2100-12"
+    sorts = (day >= nw.lit(least)) & (day <= nw.lit(most)) & day.str.slice(4, 1).is_in(["-", "/"])
+    odd = frame.lazy().filter(~day.is_null() & (day != "")).filter(~sorts).select(day).head(1)
+    found = row_of(odd)
+    if found:
+        raise ValueError(
+            f"date names column {column!r}, whose texts must be dates such as 2024-11-30; got "
+            f"{found[column]!r}"
+        )
+
+
+def months_of(table: Any, column: str) -> Ints:
+    """The months of rows in memory."""
+    frame = nw.from_native(table, eager_only=True)
+    named = frame.select(month_expr(table, column).alias(END))
+    return np.asarray(named[END].cast(nw.Int64).to_numpy(), np.int64)
+
+
+def since(months: Sequence[int], rows: Sequence[float], share: float) -> int | None:
+    """The month from which on so many of the rows are, about; None where no month will do.
+
+    >>> since([202401, 202402, 202403, 202404], [10, 10, 10, 10], 0.5)
+    202403
+    >>> since([202401, 202402], [99, 1], 0.5) is None
+    True
+    """
+    order = np.argsort(months)
+    known = np.asarray(months)[order]
+    later = np.cumsum(np.asarray(rows, float)[order][::-1])[::-1] / max(float(np.sum(rows)), 1.0)
+    fits = [k for k in range(1, len(known)) if 0.6 * share <= later[k] <= min(1.4 * share, 0.9)]
+    best = min(fits, key=lambda k: abs(later[k] - share), default=None)
+    return None if best is None else int(known[best])
+
+
+def periods(months: Ints) -> tuple[list[str], Ints]:
+    """Periods to be shown, in order, and each row's place among them; -1 where it has no date.
+
+    >>> periods(np.array([202403, 202401, -1, 202403]))[0]
+    ['2024-01', '2024-03']
+    """
+    known = np.unique(months[months > 0])
+    if len(known) <= MONTHS:
+        names = {int(m): _month(int(m)) for m in known}
+    elif len({_quarter(int(m)) for m in known}) <= QUARTERS:
+        names = {int(m): _quarter(int(m)) for m in known}
+    else:
+        names = {int(m): f"{m // 100 if m >= 10_000 else m}" for m in known}
+    ordered = list(dict.fromkeys(names.values()))
+    place = {m: ordered.index(name) for m, name in names.items()}
+    return ordered, np.array([place.get(int(m), -1) for m in months], np.int64)
+
+
+def _month(month: int) -> str:
+    return str(month) if month < 10_000 else f"{month // 100}-{month % 100:02d}"
+
+
+def _quarter(month: int) -> str:
+    return str(month) if month < 10_000 else f"{month // 100}-Q{(month % 100 + 2) // 3}"

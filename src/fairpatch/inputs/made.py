@@ -1,0 +1,137 @@
+"""Decisions as they were made, beside those that the score says.
+
+A table often has both. Where they differ, somebody overrules the score, decides a score of exactly
+the threshold otherwise, or the threshold is another: every figure of the score's decisions is then
+of decisions that nobody made. So they are compared and counted, never taken for each other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fairpatch._arrays import Ints
+from fairpatch._fetch import rows_of
+from fairpatch._hints import hint
+from fairpatch.floor import too_few
+from fairpatch.inputs.names import DENIED, FAVOURED
+from fairpatch.inputs.roles import Roles
+from fairpatch.inputs.values import Value, factorize, plain
+
+NOBODY = -1
+"""A row of which no decision is known."""
+
+
+def favoured_word(roles: Roles, found: Sequence[Value], favourable: int) -> Value:
+    """Which of two words is the favourable decision: as said, as 1 or 0, or by what it means."""
+    column = roles.decided_column
+    words = sorted({v for v in found if v is not None and v != ""}, key=str)
+    said = None if column is None else roles.decided[column]
+    if len(words) > 2:
+        raise ValueError(
+            f"column {column!r} has the decisions {', '.join(map(repr, words[:6]))}: there must be "
+            "two. Empty those that are neither, such as withdrawn applications"
+        )
+    if said is not None:
+        match = [v for v in words if str(v) == str(plain(said))]
+        if words and not match:
+            raise ValueError(
+                f"no decision in {column!r} is {said!r}; they are {', '.join(map(repr, words))}"
+            )
+        return match[0] if match else None
+    numbers = {str(v).casefold() for v in words}
+    if numbers <= {"0", "1"} or numbers <= {"true", "false"}:
+        ones = ("1", "true") if favourable else ("0", "false")
+        return next((v for v in words if str(v).casefold() in ones), None)
+    good = [v for v in words if str(v).casefold() in FAVOURED]
+    bad = [v for v in words if str(v).casefold() in DENIED]
+    if len(good) == 1 and len(bad) == len(words) - 1:
+        return good[0]
+    raise ValueError(
+        f"which of {' and '.join(map(repr, words))} in column {column!r} is the favourable "
+        "decision? Say "
+        + hint(f"Roles(decided={{{column!r}: {words[0]!r}}})", f"decided: {{{column}: {words[0]}}}")
+    )
+
+
+def made_of(values: NDArray[Any], roles: Roles, favourable: int) -> Ints:
+    """1 where the decision made is the favourable one, 0 where not, -1 where there is none."""
+    found, code = factorize(np.asarray(values))
+    good = favoured_word(roles, found, favourable)
+    known = [NOBODY if v is None or v == "" else int(v == good) for v in found]
+    return np.array(known or [NOBODY], np.int64)[code]
+
+
+def made_expr(table: Any, roles: Roles, favourable: int) -> nw.Expr:
+    """The same of a table in an engine: true, false, or null."""
+    column = roles.decided_column
+    if column is None:
+        raise ValueError("no column holds decisions as they were made")
+    frame = nw.from_native(table).lazy()
+    raw = [row[column] for row in rows_of(frame.select(column).unique().head(8))]
+    good = favoured_word(roles, [plain(v) for v in raw], favourable)
+    same = next((v for v in raw if v is not None and plain(v) == good), None)
+    decided = nw.col(column)
+    known = ~decided.is_null()
+    if frame.collect_schema()[column] == nw.String:
+        known = known & (decided != "")
+    return nw.when(known).then(decided == same if same is not None else nw.lit(value=False))
+
+
+@dataclass(frozen=True)
+class Overruled:
+    """How many decisions were made otherwise than the score says."""
+
+    column: str
+    rows: int
+    """With a decision that is known."""
+    approved: int
+    """Approved, although the score denies them."""
+    denied: int
+    tied: int = 0
+    """Of all these, those who score exactly the threshold."""
+
+    def __str__(self) -> str:
+        """In a sentence; shares, and nothing of few people."""
+        many = self.approved + self.denied
+        if not many:
+            return f"The decisions in {self.column!r} are those of the score."
+        if too_few(many):
+            return f"Few of the decisions in {self.column!r} are not those of the score."
+        parts = [
+            f"{k / self.rows:.1%} {word}"
+            for k, word in ((self.approved, "approved against it"), (self.denied, "denied"))
+            if k and not too_few(k)
+        ]
+        at = ""
+        if self.tied > many / 2:
+            at = ", most of them at exactly the threshold: say at_least"
+        said = f" ({', '.join(parts)})" if parts else ""
+        return (
+            f"{many / self.rows:.1%} of the decisions in {self.column!r} are not those of the "
+            f"score{said}{at}. What is said here is of the score's decisions."
+        )
+
+
+def overruled_table(
+    table: Any, roles: Roles, approved: nw.Expr, at_threshold: nw.Expr, favourable: int
+) -> Overruled:
+    """The same of a table in an engine; ``approved`` is null where there is no score."""
+    made = made_expr(table, roles, favourable)
+    frame = nw.from_native(table).lazy().select(f=approved, m=made, t=at_threshold)
+    both = frame.filter(~nw.col("f").is_null() & ~nw.col("m").is_null())
+    rows = rows_of(both.group_by("f", "m", "t").agg(n=nw.len()))
+    apart = [row for row in rows if bool(row["f"]) != bool(row["m"])]
+    up, down, tied = (sum(int(row["n"]) for row in apart if row[what]) for what in ("m", "f", "t"))
+    return Overruled(str(roles.decided_column), sum(int(r["n"]) for r in rows), up, down, tied)
+
+
+def overruled(made: Ints, approved: Any, at_threshold: Any, column: str) -> Overruled:
+    """Rows in memory: decisions as made against the score's."""
+    known = made != NOBODY
+    up, down = known & (made == 1) & ~approved, known & (made == 0) & approved
+    tied = int(((up | down) & at_threshold).sum())
+    return Overruled(column, int(known.sum()), int(up.sum()), int(down.sum()), tied)
