@@ -18,6 +18,7 @@ from benchmarks.beyond_table import show
 from benchmarks.journal import Records, Run, execute, write_results
 from benchmarks.methods import BASELINES, FINER, sweep
 from benchmarks.problems import PROBLEMS, Parts, parts
+from benchmarks.roles import every_column
 from benchmarks.sample import Sample
 from fairpatch._arrays import Bools, Floats
 from fairpatch.card.learner import Card
@@ -243,7 +244,10 @@ def _scorecards(
         target = _target(metric, limit).replace(
             price_per_change=options.get("price_per_change", 1.0)
         )
-        task = Task(splits, encoder, Decision(), target, run["seed"], ask=own.learn.f.logits)
+        task = Task(
+            splits, encoder, Decision(), target, run["seed"], ask=own.learn.f.logits,
+            roles=every_column(learned.X),
+        )  # fmt: skip
         try:
             fitted = fit_target(task, learner)
         except TargetNotReachedError:

@@ -95,8 +95,8 @@ FAULTS = [
           "nw.when(known).then(decided).alias(DECISION),",
           "tests/card/test_second_look.py::test_the_same_list_everywhere"),
     Fault("groups are drawn against their chances", "inputs/probable.py",
-          "cases.append(((u < below) & whole, group))",
-          "cases.append(((u > below) & whole, group))",
+          "cases.append(((u * total < below) & whole, group))",
+          "cases.append(((u * total > below) & whole, group))",
           "tests/measure/test_probable.py::test_groups_are_drawn_alike_in_every_engine"),
     Fault("who is drawn certifies", "data/splits.py",
           "place[gone[: len(others)]], place[others] = place[others], 2", "pass",
@@ -502,12 +502,12 @@ FAULTS = [
           "tests/measure/test_people_needed.py::"
           "test_the_number_is_the_one_that_gives_eighty_percent_power"),
     *(
-        Fault(f"flags: {word} is no protected word", "report/flags.py", f'"{word}", ', "",
+        Fault(f"flags: {word} is no protected word", "inputs/names.py", f'"{word}", ', "",
               "tests/report/test_flags.py::"
               "test_words_of_protected_columns_are_known_by_how_they_begin")
         for word in ("disab", "religio", "immigra")
     ),
-    Fault("flags: pregnan is no protected word", "report/flags.py", '"pregnan"', '"nothing"',
+    Fault("flags: pregnan is no protected word", "inputs/names.py", '"pregnan"', '"nothing"',
           "tests/report/test_flags.py::"
           "test_words_of_protected_columns_are_known_by_how_they_begin"),
     Fault("flags: the order of the groups is not looked at", "report/flags.py",
@@ -740,7 +740,7 @@ FAULTS = [
           'counts[told] = band.sum() / told.sum()', 'counts[told] = 1.0',
           'tests/data/test_outcomes.py::'
           'test_each_of_a_sample_stands_for_the_denied_with_such_scores'),
-    Fault('their table: a row without a threshold is decided', 'base.py',
+    Fault('their table: a row without a threshold is decided', 'inputs/score_column.py',
           'return known if cuts is None else known & ~cuts.expr().is_null()', 'return known',
           'tests/test_score.py::'
           'test_every_engine_compares_points_with_each_rows_own_threshold'),

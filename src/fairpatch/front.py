@@ -34,7 +34,8 @@ from fairpatch.inputs.made import made_of
 from fairpatch.inputs.notice import ask_table
 from fairpatch.inputs.roles import Roles
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.locks import check_locks
+from fairpatch.patch.expressions import in_scope_table
+from fairpatch.patch.locks import check_locks, in_scope
 from fairpatch.patched import PatchedModel
 
 
@@ -254,9 +255,14 @@ class FairPatch(PatchEstimator):
         )  # fmt: skip
         if given.drawn is not None:
             rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
+        check_locks(self.target.scope, rows.X, rows.s.features)
+        inside = in_scope(self.target.scope, rows.X)
+        if inside is not None:
+            rows = rows.take(np.flatnonzero(inside))
+            seen = None if seen is None else np.asarray(seen)[inside]
         hidden = (*given.hidden, *self._threshold_column)
         if previous is not None:
-            rows = replace(rows, previous=previous.decisions(given.X))
+            rows = replace(rows, previous=previous.decisions(rows.X))
             hidden = (*hidden, *previous.score_columns)
         splits = in_memory(
             rows, self.splits, self.max_rows, seed, seen_rows(seen, len(rows)),
@@ -266,6 +272,7 @@ class FairPatch(PatchEstimator):
 
     def _fit_table(self, X: Any, y: Any, s: Any) -> Self:
         """Fit to a table that stays in its engine."""
+        X = in_scope_table(self.target.scope, X)
         table = EngineSplits.of(
             X, y, s, self.estimator, self._decision, self._roles, self.splits,
             seed_of(self.random_state),

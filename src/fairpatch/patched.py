@@ -20,11 +20,9 @@ from fairpatch.data.noticed import ask_engine, ask_rows
 from fairpatch.data.outcomes import expecting
 from fairpatch.data.rows import Rows, seen_rows, strata_of, take
 from fairpatch.data.splits import FreshRows
-from fairpatch.decision import text_of
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.inputs.given import take_apart
-from fairpatch.inputs.made import made_of
-from fairpatch.inputs.values import factorize
+from fairpatch.inputs.made import made_in, made_of
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
@@ -34,6 +32,8 @@ from fairpatch.patch import Patch
 from fairpatch.patch.apply import apply, check_columns, with_decisions
 from fairpatch.patch.batch import apply_to_places
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.expressions import in_scope_table
+from fairpatch.patch.locks import in_scope
 from fairpatch.patch.outlook import Outlook
 
 OWN_SCORE = "__fairpatch_base_score"
@@ -155,17 +155,18 @@ class PatchedModel:
             check.same_people(X=given.X, y=given.y)
             labels = self._labels_with_gaps(given.y)
         columns = (given.X, labels, given.sensitive, None, given.weight)
-        rows = Rows.of(*columns).scored(self.base)
-        ask_rows(rows, self.base, self.patch.roles)
+        rows = Rows.of(*columns)
+        if given.drawn is not None:
+            rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
         roles, favourable = self.patch.roles, self.patch.decision.favourable
         rows = replace(
             rows, outcomes=self.patch.outcomes, person=given.person, month=given.month,
             made=None if given.made is None else made_of(given.made, roles, favourable),
         )  # fmt: skip
-        rows = expecting(rows, self.outlook, self.patch.decision)
-        if given.drawn is None:
-            return rows
-        return replace(rows, chances=given.drawn.chances, told=given.drawn.known)
+        inside = in_scope(self.patch.scope, rows.X)
+        rows = (rows if inside is None else rows.take(np.flatnonzero(inside))).scored(self.base)
+        ask_rows(rows, self.base, self.patch.roles)
+        return expecting(rows, self.outlook, self.patch.decision)
 
     @property
     def outlook(self) -> Outlook:
@@ -217,6 +218,11 @@ class PatchedModel:
         """
         if not is_engine_table(X):
             given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
+            made = None if decided is None else self.made(X, decided)
+            inside = in_scope(self.patch.scope, given.X)
+            if inside is not None:
+                at = np.flatnonzero(inside)
+                given = given.take(at)
             f_logit = self.logits(given.X)
             known = given.y is not None
             weight, drawn = given.weight, None
@@ -226,9 +232,7 @@ class PatchedModel:
                 weight = drawn.astype(np.float64)
             counts = Counts.from_arrays(
                 decision=f_logit > 0,
-                new_decision=self.patch.decide(given.X, f_logit)
-                if decided is None
-                else self.made(X, decided),
+                new_decision=self.patch.decide(given.X, f_logit) if made is None else made,
                 y=labels_with_gaps(given.y, self.classes, self.patch.decision) if known else None,
                 sensitive_features=given.sensitive,
                 sample_weight=weight,
@@ -237,7 +241,7 @@ class PatchedModel:
                 person=given.person,
             )
             return counts if drawn is None else of_weights(counts)
-        names, base = names_of(sensitive_features), self.base
+        names, base, X = names_of(sensitive_features), self.base, self._in_scope(X)
         if thinned and base.roles.weight is not None:
             X = thinned_table(X, base.roles)
             base = replace(base, roles=base.roles.replace(weight=None))
@@ -247,14 +251,30 @@ class PatchedModel:
         )  # fmt: skip
         return counts
 
+    def _in_scope(self, X: Any) -> Any:
+        """A table without the rows that the patch is not for."""
+        frame = nw.from_native(X, pass_through=True)
+        if not self.patch.scope or not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+            return X
+        return in_scope_table(self.patch.scope, X)
+
     def made(self, X: Any, decided: str) -> Bools:
-        """Decisions of a column, as favourable ones."""
-        made, code = factorize(nw.from_native(X, eager_only=True)[decided].to_numpy())
-        known = {"1": True, "0": False, "true": True, "false": False}
-        values = [known.get(text_of(value).lower()) for value in made]
-        if None in values:
-            raise ValueError(f"column {decided!r} must be true or false in every row")
-        return np.asarray(np.array(values, bool)[code] == bool(self.patch.decision.favourable))
+        """Decisions of a column as favourable ones, of the rows that the patch is for."""
+        values = nw.from_native(self._in_scope(X), eager_only=True)[decided].to_numpy()
+        made = made_of(values, made_in(decided, self.patch.roles), self.patch.decision.favourable)
+        if (made < 0).any():
+            raise ValueError(
+                f"column {decided!r} has no decision in {int((made < 0).sum()):,} rows: leave out "
+                "those that nobody has decided yet"
+            )
+        return np.asarray(made == 1)
+
+    def decided_in(self, X: Any) -> str | None:
+        """The column of decisions as they were made, where a table has the one that was named."""
+        column, frame = self.patch.roles.decided_column, nw.from_native(X, pass_through=True)
+        if column is None or not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+            return None
+        return column if column in frame.collect_schema() else None
 
     def certify(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seen_by_base: Any = None,
@@ -303,7 +323,7 @@ class PatchedModel:
 
         A table in an engine is compared there: one scan.
         """
-        score = self.base.score_column
+        score, X = self.base.score_column, self._in_scope(X)
         if is_engine_table(X):
             if score is None:
                 raise TypeError("f must be a score column of a table in an engine")
@@ -316,9 +336,10 @@ class PatchedModel:
 
     def compare_scored(self, X: Any, f_logit: Floats) -> Comparison:
         """The same where f has been asked about the rows already."""
-        scored = f_logit != NO_SCORE
-        if not scored.all():
-            X, f_logit = take(X, np.flatnonzero(scored)), f_logit[scored]
+        inside, asked = in_scope(self.patch.scope, X), f_logit != NO_SCORE
+        asked = asked if inside is None else asked & inside
+        if not asked.all():
+            X, f_logit = take(X, np.flatnonzero(asked)), f_logit[asked]
         scores = self._in_unit(X, f_logit)
         alike = likeness(self.patch.decision, scores)
         return compare_model(self.patch, self.base, X) + compare_rows(self.patch, X, alike)

@@ -19,6 +19,7 @@ from fairpatch.patch.parts import (
     Concept,
     Range,
     RangesWeight,
+    moved_by,
 )
 
 
@@ -143,34 +144,6 @@ def above_zero(
         if below:
             enough = [b for b in below if needed + shift + b > 0]
             by = int(enough[0] if enough else below[-1])
-            moved[i] = _moved(concept, float(up * by))
+            moved[i] = moved_by(concept, float(up * by))
             shift += by
     return tuple(moved), up * shift
-
-
-def _moved(concept: Concept, by: float) -> Concept:
-    """All points of a column by so much more."""
-    ranges = [
-        part.model_copy(
-            update={
-                "ranges": tuple(
-                    r.model_copy(update={"weight": r.weight + by}) for r in part.ranges
-                ),
-                "missing": part.missing + by,
-            }
-        )
-        for part in concept.ranges
-    ]
-    categories = [
-        part.model_copy(
-            update={
-                "categories": tuple(
-                    e.model_copy(update={"weight": e.weight + by}) for e in part.categories
-                ),
-                "missing": part.missing + by,
-                "other": part.other + by,
-            }
-        )
-        for part in concept.categories
-    ]
-    return concept.model_copy(update={"ranges": tuple(ranges), "categories": tuple(categories)})

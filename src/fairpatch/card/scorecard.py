@@ -55,12 +55,17 @@ class Rules:
     """By field: pieces along which points never fall; empty where they are free."""
     signs: tuple[int, ...]
     """By field: 1 where no piece takes points away, -1 where none gives any."""
+    liked: tuple[frozenset[int], ...] = ()
+    """By field: codes that f likes better than the reference. They have no place in an order, and
+    never count against anybody."""
 
     @classmethod
     def of(cls, fields: Sequence[Field], orders: Sequence[Levels], options: CardOptions) -> "Rules":
         """What people said goes before f's own order."""
         levels: list[Levels] = []
+        liked: list[frozenset[int]] = []
         for field, order in zip(fields, orders, strict=True):
+            liked.append(liked_codes(order, field) if options.keep_order else frozenset())
             way = options.monotonic.get(field.column.name, 0)
             if way and field.in_order:
                 levels.append(tuple((k,) for k in range(field.bins))[::way])
@@ -68,7 +73,14 @@ class Rules:
                 levels.append(of_bins(order, field))
             else:
                 levels.append(())
-        return cls(tuple(levels), tuple(options.signs.get(f.column.name, 0) for f in fields))
+        signs = tuple(options.signs.get(field.column.name, 0) for field in fields)
+        return cls(tuple(levels), signs, tuple(liked))
+
+
+def liked_codes(order: Levels, field: Field) -> frozenset[int]:
+    """Codes of a number that f likes better than its reference."""
+    at = next((i for i, level in enumerate(order) if field.reference in level), len(order))
+    return frozenset(k for level in order[at + 1 :] for k in level if k >= field.bins)
 
 
 def of_bins(order: Levels, field: Field) -> Levels:
@@ -112,6 +124,7 @@ class Fit:
             Rules(
                 tuple(rules.levels[j] for j in used),
                 tuple(rules.signs[j] for j in used),
+                tuple(rules.liked[j] for j in used) if rules.liked else (),
             ),
             starts,
             weighed.T @ Z,
@@ -165,7 +178,8 @@ class Fit:
             free = list(range(field.bins, field.pieces))  # a code has no place in an order
         for k in [*free, *([field.pieces] if field.gaps else [])]:
             ways.append(np.eye(size)[k])
-            bounds.append((low, high))
+            liked = self.rules.liked and k in self.rules.liked[j]
+            bounds.append((max(low, 0.0) if liked else low, high))
         T = np.array(ways).T if ways else np.zeros((size, 0))
         return T, [b[0] for b in bounds], [b[1] for b in bounds]
 

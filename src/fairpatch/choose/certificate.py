@@ -4,7 +4,7 @@ Judged on rows that neither learning nor choosing has seen; how, is each metric'
 (``fairpatch.measure.certificate_tests``).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -24,6 +24,8 @@ from fairpatch.measure.recounted import approved_in_part
 from fairpatch.measure.sampled import evenly_known
 from fairpatch.verdict import Verdict, worst
 
+MOST_NAMED = 5
+"""Strata that are named, at most."""
 GIVEN_Y = (
     "the target compares people with the same outcome, which cannot be certified where outcomes "
     "are known of the approved only"
@@ -227,7 +229,32 @@ def certify(counts: Counts, target: Target) -> Certificate:
         ),
         assumption=assumption,
         counts=counts,
+        remarks=tuple(_not_compared(counts, target)),
     )
+
+
+def _not_compared(counts: Counts, target: Target) -> Iterator[str]:
+    """Who was compared with nobody, in words; and what holds for all of them together."""
+    comparisons = target.comparisons
+    if comparisons is None:
+        return
+    yield from (f"{text}." for text in comparisons.spared(counts))
+    names, share, together = comparisons.not_compared(counts)
+    if together is None:
+        return
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    yield (
+        f"Not compared, as too few people of two groups are there: {len(names):,} of "
+        f"{len(counts.strata):,} strata, {share:.0%} of the rows ({', '.join(names[:MOST_NAMED])}"
+        f"{more})."
+    )
+    for feature in together.features:
+        table = together.by(feature).known()
+        for r in target.fairness_requirements:
+            if isinstance(r.metric, Metric) and table.heads.min(initial=0) >= MIN_PEOPLE:
+                judged = r.metric.judge(table, r.limit, target.confidence)
+                value = of_pair(r.metric, table, judged.estimate)
+                yield f"All of those together, {feature}: {r} is {judged.verdict}, {value}."
 
 
 def _shown(result: Result, table: Protected, own: Counts | None) -> Estimate:

@@ -89,6 +89,9 @@ class Target:
     locked : mapping of columns, optional
         Rows whose decision is a matter of policy and never changes, by a column's value, values, or
         range: ``{"knock_out": "yes", "amount": {"at_least": 50_000}}``. Any one is enough.
+    where : mapping of columns, optional
+        The rows that the target is about, as ``locked`` names rows: ``{"location": "NYC"}``. The
+        patch is learned, certified and applied there alone; nobody else's decision changes.
     approvals : "keep", rate, range or places, optional
         How many may be approved, where places are limited: as many as the base model approves; a
         rate; two rates; or ``{"number": 450, "of": 1000}`` places among applicants. Then who gains
@@ -147,6 +150,7 @@ class Target:
     max_proxy: float | None = None
     only_between: tuple[float, float] | None = None
     locked: dict[str, Any] | None = field(default=None, hash=False)
+    where: dict[str, Any] | None = field(default=None, hash=False)
     approvals: str | float | tuple[float, float] | dict[str, int] | None = field(
         default=None, hash=False
     )
@@ -193,7 +197,8 @@ class Target:
             values["within"] = tuple(values["within"])
         for name in ("reads", "only_between"):
             values[name] = None if values[name] is None else tuple(values[name])
-        values["locked"] = dict(values["locked"]) if values["locked"] else None
+        for name in ("locked", "where"):
+            values[name] = dict(values[name]) if values[name] else None
         values["costs"] = dict(values["costs"]) if values["costs"] is not None else None
         if values["prefer"] is not None and values["price_per_change"] != 1.0:
             raise ValueError(
@@ -254,7 +259,12 @@ class Target:
     @property
     def locks(self) -> tuple[Lock, ...]:
         """Whose decisions are a matter of policy."""
-        return locks_of(self.locked or {})
+        return (*locks_of(self.locked or {}), *self.scope)
+
+    @property
+    def scope(self) -> tuple[Lock, ...]:
+        """The rows that it is about, as locks of all others."""
+        return locks_of(self.where or {}, unless=True)
 
     @property
     def fairness_requirements(self) -> list[Requirement]:
@@ -304,7 +314,10 @@ class Target:
         if self.priced_by is not None:
             text += f", {self.priced_by}"
         if self.locked:
-            text += f", locked where {' or '.join(map(str, self.locks))}"
+            text += f", locked where {' or '.join(map(str, locks_of(self.locked)))}"
+        if self.scope:
+            inside = (str(lock).removeprefix("unless ") for lock in self.scope)
+            text += f", where {' and '.join(inside)}"
         return (
             text
             if self.max_proxy is None

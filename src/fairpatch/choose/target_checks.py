@@ -43,8 +43,8 @@ def check_options(values: dict[str, Any]) -> None:
         check.names("reads", values["reads"])
     if values["only_between"] is not None:
         _check_between(values["only_between"])
-    if values["locked"]:
-        locks_of(values["locked"])
+    locks_of(values["locked"] or {})
+    locks_of(values["where"] or {}, unless=True)
     if values["costs"] is not None:
         Costs.of(values["costs"])
     Comparisons.of(values["within"], values["strata"], values["reference"])

@@ -104,7 +104,7 @@ def run(
             target=target,
             period=when,
             history=history,
-            decided=_decided(table, decided, refers=patch.action == "refer"),
+            decided=_decided(table, decided, g.decided_in(table), refers=patch.action == "refer"),
             labels="sample" if sample else "all",
             replace=replace,
             before=earlier,
@@ -169,7 +169,7 @@ def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
     return tables.sample_of(data, table, columns, COMPARED)
 
 
-def _decided(table: Any, given: str | None, *, refers: bool) -> str | None:
+def _decided(table: Any, given: str | None, named: str | None, *, refers: bool) -> str | None:
     """The column of decisions that were made, where the table has it."""
     from fairpatch.patch.apply import DECISION
 
@@ -177,15 +177,20 @@ def _decided(table: Any, given: str | None, *, refers: bool) -> str | None:
         if given not in table.columns:
             refuse(f"--decided {given}: the table has no such column")
         return given
-    if refers:
+    if refers and named is None:
         refuse(
             "this patch refers people, and what became of them is not known: name the column of "
             "the decisions that were made, --decided COLUMN"
         )
-    if DECISION not in table.columns:
+    found = named or (DECISION if DECISION in table.columns else None)
+    if found is None:
+        note(
+            "no column holds the decisions that were made, so they are worked out again, as the "
+            "score and the patch say: if others were made, name their column, --decided COLUMN"
+        )
         return None
-    note(f"the decisions are those of column {DECISION!r}: they are counted as they were made")
-    return DECISION
+    note(f"the decisions are those of column {found!r}: they are counted as they were made")
+    return found
 
 
 def _period_of(data: str) -> str:

@@ -114,7 +114,8 @@ def profile(
         _of_score(guess, frame[guess.score].dropna())
         if guess.label != "?":
             _whose_outcomes(guess, frame)
-    _noticed(guess, frame, names, favourable)
+    if score is None:  # a fit whose score is known asks by itself
+        _noticed(guess, frame, names, favourable)
     if guess.weight is not None:
         keys = [n for n, why in guess.ignore.items() if why == KEY and frame[n].dtype.kind in "iu"]
         guess.key = keys[0] if len(keys) == 1 else None

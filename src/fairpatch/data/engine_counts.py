@@ -15,6 +15,7 @@ import narwhals as nw
 
 from fairpatch import _checks as check
 from fairpatch.base import BaseModel
+from fairpatch.inputs.made import made_expr, made_in
 from fairpatch.inputs.roles import Outcomes
 from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.inputs.values import Value
@@ -58,9 +59,9 @@ def count_table(
         label = label_expr(table, y, decision)[1]
     elif y is not None:
         label_of = partial(known_label, decision=decision)
-    made = None if decided is None else nw.col(decided).cast(nw.Boolean)
-    if made is not None and not decision.favourable:
-        made = ~made
+    made = None
+    if decided is not None:
+        made = made_expr(table, made_in(decided, base.roles), decision.favourable)
     about = (sensitive_features, label_of, made, strata, outcomes)
     return count_patches(table, patches, base, label, *about)
 

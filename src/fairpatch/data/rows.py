@@ -214,7 +214,7 @@ def layers_of(rows: Rows, comparisons: Comparisons | None) -> tuple[Layers, ...]
         return ()
     groups, strata = rows.s.comparable(), strata_of(comparisons, rows.X)
     return tuple(
-        Layers.of(comparisons, strata, name, codes, values)
+        Layers.of(comparisons, strata, name, codes, values, rows.f > 0)
         for name, codes, values in zip(groups.features, groups.codes.T, groups.values, strict=True)
     )
 

@@ -37,7 +37,7 @@ from fairpatch.patch.parts import (
     Kind,
     merge,
 )
-from fairpatch.patch.words import reason_lines
+from fairpatch.patch.words import MISSED, REACHED, lacking_lines, reason_lines
 from fairpatch.patched import PatchedModel
 from fairpatch.score import LARGEST_SCORE
 
@@ -226,14 +226,23 @@ def _reasons(graph: Graph, patch: Patch, approved: str) -> None:
     after = DECISION if patch.decision.favourable else graph.node("Not", [DECISION])
     changed, denied = graph.node("Xor", [approved, after]), graph.node("Not", [approved])
     texts = []
+    silent = changed  # whose change no line has given a reason for so far
     for line in reason_lines(patch):
         points = _total(graph, merge([line.part]))
-        text_of_line = empty
-        for who, op in ((denied, "Greater"), (approved, "Less")):
-            pushed = graph.node("And", [who, graph.node(op, [points, zero])])
-            pushed = graph.node("And", [changed, pushed])
-            text_of_line = graph.node("Where", [pushed, graph.text(line.text), text_of_line])
-        texts.append(text_of_line)
+        gave = graph.node("And", [denied, graph.node("Greater", [points, zero])])
+        took = graph.node("And", [approved, graph.node("Less", [points, zero])])
+        pushed = graph.node("And", [changed, graph.node("Or", [gave, took])])
+        texts.append(graph.node("Where", [pushed, graph.text(line.text), empty]))
+        silent = graph.node("And", [silent, graph.node("Not", [pushed])])
+    lost, still = graph.node("And", [silent, approved]), silent
+    for line in lacking_lines(patch):
+        lacks = graph.node("Less", [_total(graph, merge([line.part])), zero])
+        lacks = graph.node("And", [lost, lacks])
+        texts.append(graph.node("Where", [lacks, graph.text(line.text), empty]))
+        still = graph.node("And", [still, graph.node("Not", [lacks])])
+    for who, words in ((approved, MISSED), (denied, REACHED)):
+        left = graph.node("And", [still, who])
+        texts.append(graph.node("Where", [left, graph.text(words), empty]))
     graph.node("Concat", texts, output=REASON, axis=1)
 
 

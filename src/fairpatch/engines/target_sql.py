@@ -19,6 +19,7 @@ from fairpatch.inputs.sensitive import grouped_table
 from fairpatch.measure.comparisons import ENOUGH
 from fairpatch.measure.metric import Metric
 from fairpatch.patch.apply import DECISION
+from fairpatch.patch.expressions import in_scope_table
 
 _KINDS = {bool: "boolean", int: "int64", float: "float64"}
 
@@ -56,7 +57,10 @@ def target_sql(
     if label is not None:
         types[label] = _KINDS.get(type(decision.positive), "string")
     name, where = place_of(table)
-    people = grouped_table(ibis.table(types, name=name, **where), roles, sensitive)
+    for lock in target.scope:
+        types.setdefault(lock.column, _KINDS.get(type(next(iter(lock.values), 0.0)), "string"))
+    table = in_scope_table(target.scope, ibis.table(types, name=name, **where))
+    people = grouped_table(table, roles, sensitive)
     enough = float(-ndtri((1 - target.confidence) / max(groups * (groups - 1), 1)))
     violations = [
         _broken(ibis, _rates(people, metric, feature, label, decision, roles.weight, within),

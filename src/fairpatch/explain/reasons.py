@@ -14,7 +14,7 @@ from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import merge
 from fairpatch.patch.terms import activation
-from fairpatch.patch.words import reason_lines
+from fairpatch.patch.words import lacking_lines, reason_lines
 from fairpatch.patched import PatchedModel
 
 
@@ -122,6 +122,12 @@ def _lines(patch: Patch, X: Any, approved: Bools) -> tuple[list[list[str]], list
     for line in reason_lines(patch) if patch.card is not None else ():
         points = activation(merge([line.part]), patch.columns, X)
         for row in np.flatnonzero(np.where(approved, points < 0, points > 0)):
+            texts[row].append(line.text)
+            names[row].append(line.name)
+    silent = approved & np.array([not text for text in texts], bool)
+    for line in lacking_lines(patch):
+        points = activation(merge([line.part]), patch.columns, X)
+        for row in np.flatnonzero(silent & (points < 0)):
             texts[row].append(line.text)
             names[row].append(line.name)
     return texts, names

@@ -1,11 +1,13 @@
 """What a caller gives, taken apart: labels, S and weights out of the table, each by itself."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
+from fairpatch._arrays import Ints
 from fairpatch._hints import did_you_mean
 from fairpatch.inputs.dates import months_of
 from fairpatch.inputs.keys import check_key, numbers_of
@@ -40,6 +42,22 @@ class Given:
     """Whether labels, S or weights were names of X's columns."""
     drawn: Drawn | None = None
     """Groups that were drawn by probabilities, and the chances behind them."""
+
+    def take(self, rows: Ints) -> "Given":
+        """Some of the rows, whatever they were given as."""
+
+        def some(values: Any) -> Any:
+            if values is None:
+                return None
+            if isinstance(values, Mapping):
+                return {name: some(column) for name, column in values.items()}
+            native = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+            if isinstance(native, nw.DataFrame | nw.Series):
+                return native[rows].to_native()
+            return np.asarray(values)[rows]
+
+        named = ("X", "y", "sensitive", "weight", "person", "month", "made")
+        return replace(self, **{name: some(getattr(self, name)) for name in named})
 
 
 def take_apart(

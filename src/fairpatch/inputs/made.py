@@ -57,6 +57,11 @@ def favoured_word(roles: Roles, found: Sequence[Value], favourable: int) -> Valu
     )
 
 
+def made_in(column: str, roles: Roles) -> Roles:
+    """The roles, with decisions as they were made in this column."""
+    return roles if roles.decided_column == column else roles.replace(decided=column)
+
+
 def made_of(values: NDArray[Any], roles: Roles, favourable: int) -> Ints:
     """1 where the decision made is the favourable one, 0 where not, -1 where there is none."""
     found, code = factorize(np.asarray(values))

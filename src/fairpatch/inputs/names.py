@@ -44,9 +44,9 @@ SPELLED = (
 )  # fmt: skip
 """Words that mean the same group."""
 PROTECTED = (
-    "birth", "born", "sexual", "gender", "race", "ethnic", "skin", "nationality", "citizen",
-    "immigra",
-    "foreign", "religio", "faith", "disab", "handicap", "pregnan", "matern", "marital", "marriage",
+    "birth", "born", "sexual", "gender", "race", "ethnic", "skin", "nationality",
+    "citizen", "immigra", "foreign", "religio", "faith", "disab", "handicap", "pregnan", "matern",
+    "marital", "marriage",
     "married", "spouse", "dependent", "children", "orientation", "language", "native", "ancestry",
     "surname", "firstname", "lastname", "maiden", "postcode", "zipcode", "ageband", "agegroup",
     "hispanic", "latino", "veteran", "household", "health", "family", "parent", "neighbo",

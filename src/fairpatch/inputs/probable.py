@@ -26,8 +26,8 @@ from fairpatch.inputs.keys import PRIME, place, places
 Probable = Mapping[str, Mapping[str, str]]
 """By feature and group: the column of its probability."""
 SEED = 2
-TOLERANCE = 0.01
-"""By how much probabilities may miss 1, as rounded columns do."""
+ROUNDED = 0.005
+"""By how much each probability may be off, as columns rounded to two digits are."""
 CELLS, LEAST = 20, 100
 """Cells of people with like probabilities, at most, and people in each, at least."""
 USELESS = 0.5
@@ -45,7 +45,10 @@ def check_probable(value: Any) -> dict[str, dict[str, str]]:
         named = isinstance(groups, Mapping) and all(isinstance(c, str) for c in groups.values())
         if not named or len(groups) < 2 or len(set(groups.values())) < len(groups):
             raise ValueError(f"{expected}; got {feature!r}: {groups!r}")
-    return {f: {str(g): str(c) for g, c in groups.items()} for f, groups in value.items()}
+    # in one order, so that the order in which groups are listed makes no difference
+    return {
+        f: dict(sorted((str(g), str(c)) for g, c in groups.items())) for f, groups in value.items()
+    }
 
 
 def columns_of(probable: Probable) -> list[str]:
@@ -106,11 +109,12 @@ def drawn_table(table: Any, probable: Probable, key: str | None) -> Any:
         _check_columns(feature, groups, names)
         u = place(key, SEED).cast(nw.Float64) / PRIME
         total = sum((nw.col(c).cast(nw.Float64) for c in groups.values()), nw.lit(0.0))
-        whole = (total > 1 - TOLERANCE) & (total < 1 + TOLERANCE)
+        off = tolerance(len(groups))
+        whole = (total > 1 - off) & (total < 1 + off)
         below, cases = nw.lit(0.0), []
         for group, column in groups.items():
             below = below + nw.col(column).cast(nw.Float64)
-            cases.append(((u < below) & whole, group))
+            cases.append(((u * total < below) & whole, group))
         cases.append((whole, list(groups)[-1]))  # what rounding leaves
         case = nw.when(cases[0][0]).then(nw.lit(cases[0][1]))
         for inside, group in cases[1:]:
@@ -119,13 +123,18 @@ def drawn_table(table: Any, probable: Probable, key: str | None) -> Any:
         if feature in names:
             known = nw.col(feature)
             drawn = nw.when(~known.is_null()).then(known.cast(nw.String)).otherwise(drawn)
-        _check_sums(frame, feature, total)
+        _check_sums(frame, feature, total, off)
         table = frame.with_columns(drawn.alias(feature)).to_native()
     return table
 
 
-def _check_sums(frame: Any, feature: str, total: nw.Expr) -> None:
-    wrong = (total <= 1 - TOLERANCE) | (total >= 1 + TOLERANCE)
+def tolerance(groups: int) -> float:
+    """By how much the probabilities of so many groups may miss 1."""
+    return ROUNDED * groups + 1e-9
+
+
+def _check_sums(frame: Any, feature: str, total: nw.Expr, off: float) -> None:
+    wrong = (total <= 1 - off) | (total >= 1 + off)
     counted = frame.lazy().select(nw.when(wrong).then(nw.lit(1)).otherwise(nw.lit(0)).sum())
     many = int(value_of(counted) or 0)
     if many:
@@ -141,10 +150,13 @@ def _matrix(frame: Any, feature: str, groups: Mapping[str, str]) -> Floats:
             f"the probabilities of {feature!r} must be numbers from 0 to 1, all of them or none in "
             "a row"
         )
-    off = np.abs(P[given].sum(1) - 1) >= TOLERANCE
+    total = P[given].sum(1)
+    off = np.abs(total - 1) >= tolerance(len(groups))
     if off.any():
         raise ValueError(_not_one(feature, int(off.sum())))
-    return np.asarray(P, np.float64)
+    P = np.asarray(P, np.float64)
+    P[given] /= total[:, None]
+    return P
 
 
 def _not_one(feature: str, rows: int) -> str:

@@ -247,7 +247,7 @@ class Roles(BaseModel):
 
     def replace(self, **changes: Any) -> "Roles":
         """The same with some things changed, and checked."""
-        return Roles.model_validate({**self.given, **changes})
+        return Roles(**{**self.given, **changes})
 
     @property
     def given(self) -> dict[str, Any]:
@@ -257,11 +257,11 @@ class Roles(BaseModel):
 
 def _codes(column: str, given: Any) -> dict[str, str]:
     """Codes of a column and what they mean: a mapping, or the codes alone."""
-    codes = given if isinstance(given, Mapping) else dict.fromkeys(
-        [given] if isinstance(given, str | int | float) else given, ""
-    )  # fmt: skip
+    if isinstance(given, str | int | float):
+        given = [given]
+    named = given.items() if isinstance(given, Mapping) else [(code, "") for code in given or ()]
     found: dict[str, str] = {}
-    for code, meaning in codes.items():
+    for code, meaning in named:
         try:
             number = float(code)
         except (TypeError, ValueError):

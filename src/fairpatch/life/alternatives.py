@@ -8,6 +8,7 @@ the rows gets the same file again.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -142,7 +143,7 @@ def search(
         table[np.sort(part).tolist()].to_native() for part in (order[:cut], order[cut:])
     )
     sensitive, target = list(plan.sensitive), Target(**plan.target)
-    amount = _amount(compared, plan.need)  # before the long work: its column may be missing
+    money = Money.of(compared, plan.need)  # before the long work: its column may be missing
     results: list[tuple[Try, FairPatch | None, str | None]] = []
     for i, one in enumerate(plan.tries):
         say(f"{i + 1} of {len(plan.tries)}: {one.name}")
@@ -159,7 +160,7 @@ def search(
     rows = first.patched_.rows(compared, plan.label, sensitive)
     counts = decided(rows, rows.f > 0)
     published = reviewed(counts, target.metrics)
-    tried = [_tried(one, g, why, rows, target, plan.need, amount) for one, g, why in results]
+    tried = [_tried(one, g, why, rows, target, plan.need, money) for one, g, why in results]
     chosen, why = _choose(tried, target, plan.need)
     large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
     q = group_probabilities(rows, first.fitted_.wide_encoder)
@@ -184,25 +185,45 @@ def search(
     return record, patch
 
 
-def _amount(X: Any, need: Need) -> Floats | None:
-    if need.metric != "expected_loss":
-        return None
-    if need.amount is None:
-        raise ValueError("expected_loss needs amount: the column of what is at risk")
+@dataclass(frozen=True, eq=False)
+class Money:
+    """What is at risk with each person, and what is earned."""
+
+    amount: Floats | None = None
+    gain: Floats | None = None
+
+    @classmethod
+    def of(cls, X: Any, need: Need) -> "Money":
+        """The columns that a business metric is about; a gap is nobody's zero."""
+        wanted = {"expected_loss": ("amount",), "profit": ("amount", "gain")}.get(need.metric, ())
+        return cls(**{what: _column(X, getattr(need, what), what, need) for what in wanted})
+
+
+def _column(X: Any, name: str | None, what: str, need: Need) -> Floats:
+    if name is None:
+        said = {"amount": "what is at risk", "gain": "what is earned"}[what]
+        raise ValueError(f"{need.metric} needs {what}: the column of {said}")
     table = nw.from_native(X, eager_only=True)
-    if need.amount not in table.columns:
+    if name not in table.columns:
         raise ValueError(
-            f"amount names {need.amount!r}, which is not among the columns"
-            f"{did_you_mean(need.amount, table.columns)}. A column that is ignored is not read: "
+            f"{what} names {name!r}, which is not among the columns"
+            f"{did_you_mean(name, table.columns)}. A column that is ignored is not read: "
             "exclude keeps it from the patch and leaves it there"
         )
-    values = table[need.amount].cast(nw.Float64).to_numpy()
-    return np.nan_to_num(np.asarray(values, np.float64))
+    values = np.asarray(table[name].cast(nw.Float64).to_numpy(), np.float64)
+    gaps = int((~np.isfinite(values)).sum())
+    if gaps:
+        raise ValueError(
+            f"{what} names {name!r}, which has no value in {gaps:,} of {len(values):,} rows: it "
+            "must say what each applicant would cost or earn, whatever was decided, as the amount "
+            "that was applied for does"
+        )
+    return values
 
 
 def _tried(
     one: Try, g: FairPatch | None, why: str | None, rows: Rows, target: Target, need: Need,
-    amount: Floats | None,
+    money: Money,
 ) -> Tried:  # fmt: skip
     if g is None:
         return Tried(
@@ -214,7 +235,7 @@ def _tried(
     decision = patch.decide(rows.X, rows.f)
     counts = decided(rows, decision)
     met, _ = keeps(rows, decision, target)
-    worse = _given_up(need, rows, decision, amount)
+    worse = _given_up(need, rows, patch, decision, money)
     return Tried(
         name=one.name,
         reached=True,
@@ -225,7 +246,11 @@ def _tried(
         changed=tens.count(np.sum(decision != (rows.f > 0))),
         fairness={f: apart(target.metrics[0], counts, f, tens) for f in counts.features},
         accuracy=tens.share(
-            float(np.sum(np.where(decision, rows.good, 1 - rows.good))), float(len(rows))
+            float(
+                np.average(np.where(decision, rows.good, 1 - rows.good), weights=rows.sample_weight)
+            )
+            * len(rows),
+            float(len(rows)),
         ),
         need=_by_tens(need, -worse, len(rows)),
         columns=[column.name for column in patch.columns],
@@ -234,21 +259,51 @@ def _tried(
     )
 
 
-def _given_up(need: Need, rows: Rows, decision: Bools, amount: Floats | None) -> float:
-    """How much worse the business metric gets: points of accuracy, or a share."""
+def _given_up(need: Need, rows: Rows, patch: Patch, decision: Bools, money: Money) -> float:
+    """How much worse the business metric gets: points, or a share of what it was."""
     before, good = rows.f > 0, rows.good
+    w = np.ones(len(rows)) if rows.sample_weight is None else np.asarray(rows.sample_weight)
     if need.metric == "accuracy":
-        right, then = (np.mean(np.where(d, good, 1 - good)) for d in (before, decision))
+        right, then = (
+            np.average(np.where(d, good, 1 - good), weights=w) for d in (before, decision)
+        )
         return float(right - then)
+    if need.metric in ("auc", "ks"):
+        one, two = (_parting(need, rows, score, w) for score in (rows.f, _patched(rows, patch)))
+        return one - two
     if need.metric == "approvals":
-        return float(1 - decision.sum() / max(before.sum(), 1))
-    lost = [float(np.sum((amount * (1 - good))[d])) if amount is not None else 0.0
-            for d in (before, decision)]  # fmt: skip
-    return lost[1] / lost[0] - 1 if lost[0] else float(lost[1] > 0)
+        return float(1 - w[decision].sum() / max(w[before].sum(), 1e-9))
+    loss = np.zeros(len(rows)) if money.amount is None else money.amount * (1 - good)
+    if need.metric == "profit":
+        earned = np.zeros(len(rows)) if money.gain is None else money.gain * good
+        then, now = (float(np.sum((w * (earned - loss))[d])) for d in (before, decision))
+        return (then - now) / abs(then) if then else float(now < 0)
+    then, now = (float(np.sum((w * loss)[d])) for d in (before, decision))
+    return now / then - 1 if then else float(now > 0)
+
+
+def _patched(rows: Rows, patch: Patch) -> Floats:
+    return np.asarray(patch.logits(rows.X, rows.f))
+
+
+def _parting(need: Need, rows: Rows, score: Floats, w: Floats) -> float:
+    """AUC, or the greatest distance between the distributions of the known outcomes."""
+    from sklearn.metrics import roc_auc_score, roc_curve  # noqa: PLC0415 two seconds to import
+
+    told = np.flatnonzero(rows.y != UNKNOWN)
+    y = rows.y[told]
+    if len(np.unique(y)) < 2:
+        raise ValueError(f"{need.metric} needs rows of both outcomes to compare: there are none")
+    if need.metric == "auc":
+        return float(roc_auc_score(y, score[told], sample_weight=w[told]))
+    fpr, tpr, _ = roc_curve(y, score[told], sample_weight=w[told])
+    return float(np.max(tpr - fpr))
 
 
 def _by_tens(need: Need, better: float, people: int) -> float:
     """What may be shown of it: accuracy by full tens of people, a share to two digits."""
+    if need.metric in ("auc", "ks"):
+        return round(better, 3)
     if need.metric != "accuracy":
         return round(better, 2)
     return round(full_tens(abs(better) * people) / people * (1 if better > 0 else -1), 3)
@@ -301,6 +356,14 @@ def _business(need: Need, *, observed: bool) -> str:
         return f"{seen}, which may fall by at most {need.tolerance:g}."
     if need.metric == "approvals":
         return f"The number of approvals, which may fall by at most {need.tolerance:.0%}."
+    if need.metric in ("auc", "ks"):
+        what = "The AUC" if need.metric == "auc" else "The KS distance"
+        return f"{what} of the score, which may fall by at most {need.tolerance:g}."
+    if need.metric == "profit":
+        return (
+            f"Profit, the sum of {need.gain} over those approved with the good outcome less that "
+            f"of {need.amount} over the others, which may fall by at most {need.tolerance:.0%}."
+        )
     return (
         f"Expected loss, the sum of {need.amount} over those approved without the good outcome, "
         f"which may rise by at most {need.tolerance:.0%}."

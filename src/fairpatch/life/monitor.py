@@ -66,8 +66,9 @@ def monitor(
     history : History
         The file of counts. Nobody's row is in it, but small counts are: keep it as you keep S.
     decided : str, optional
-        A column of the decisions that were made, as ``apply`` writes it: they are counted, the
-        patch is not worked out again, and whether they are its decisions is tried on some rows.
+        A column of the decisions that were made, as ``apply`` writes it or in words: they are
+        counted, the patch is not worked out again, and whether they are its decisions is tried on
+        some rows. Where the roles name one that the table has, it is that.
     labels : {"all", "sample"}
         Whether labels come for everybody, or for a random sample among people decided alike.
     replace : bool
@@ -95,6 +96,7 @@ def monitor(
             "the decisions that were made, decided='decision'"
         )
     about_people = {"sensitive_features": sensitive_features, "comparisons": target.comparisons}
+    decided = model.decided_in(X) if decided is None else decided
     counts = model.count(X, y, decided=decided, **about_people)
     judged: dict[str, Any] = {}
     if model.patch.roles.weight is not None:

@@ -27,6 +27,7 @@ from fairpatch.data.engine_splits import is_engine_table
 from fairpatch.data.outcomes import odds_of
 from fairpatch.decision import Decision
 from fairpatch.floor import too_few
+from fairpatch.inputs.made import made_expr, made_in
 from fairpatch.inputs.score_column import given_score
 from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.inputs.values import plain
@@ -34,7 +35,13 @@ from fairpatch.life.period import EVERYBODY, Matured, Period
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.evidence import FROM_THE_START, NEVER_ALL, SINCE_LATER, STAKES
 from fairpatch.measure.labels import label_expr
-from fairpatch.patch.expressions import EDGE, above_expr, decision_expr, points_expr
+from fairpatch.patch.expressions import (
+    EDGE,
+    above_expr,
+    decision_expr,
+    in_scope_table,
+    points_expr,
+)
 from fairpatch.patch.outlook import HUNDRED, Outlook
 from fairpatch.patch.typed import typed
 from fairpatch.patched import PatchedModel
@@ -97,16 +104,19 @@ def _in_engine(
     """By one GROUP BY of the newly approved: only sums leave the engine."""
     features = [S] if isinstance(S, str) else list(S)
     decision, score = model.patch.decision, str(model.base.score_column)
-    table = sensitive_table(X, model.patch.roles, features)
+    table = sensitive_table(
+        in_scope_table(model.patch.scope, X), model.patch.roles, features
+    )  # fmt: skip
     frame = nw.from_native(table)
     schema = frame.collect_schema()
     patch = typed(model.patch, schema)
     label = label_expr(table, y, decision)[1]
     before, after = above_expr(patch, score), decision_expr(patch, score)
-    if decided is not None:
-        after = nw.col(decided).cast(nw.Boolean)
     if not decision.favourable:
         before, after = ~before, ~after
+    if decided is not None:
+        roles = made_in(decided, patch.roles)
+        after = made_expr(table, roles, decision.favourable)
     points = None if patch.card is None else points_expr(patch).cast(nw.Float64)
     bad = 1.0 - _chance(model.outlook, patch.decision, score, points)
     counted = (

@@ -26,17 +26,20 @@ class Need(Part):
     ----------
     metric : what the business measures. accuracy: share of decisions that equal the outcome;
         approvals: how many are approved; expected_loss: the sum of ``amount`` over those approved
-        without the good outcome.
-    tolerance : by how much it may get worse: points of accuracy; for the others, a share of what
-        the base model has.
-    amount : column of what is at risk with each person, for expected_loss.
+        without the good outcome; profit: that of ``gain`` over those approved with the good one,
+        less the loss; auc and ks: how well the score parts the two outcomes.
+    tolerance : by how much it may get worse: points of accuracy, auc or ks; for the others, a share
+        of what the base model has.
+    amount : column of what is at risk with each person, for expected_loss and profit.
+    gain : column of what is earned with each person, for profit.
     prefer : which alternative is chosen of those that keep the need and meet the target: the least
         disparity, which is what the law asks for, or the fewest changed decisions.
     """
 
-    metric: Literal["accuracy", "approvals", "expected_loss"] = "accuracy"
+    metric: Literal["accuracy", "approvals", "expected_loss", "profit", "auc", "ks"] = "accuracy"
     tolerance: float = Field(default=0.02, ge=0.0)
     amount: str | None = None
+    gain: str | None = None
     prefer: Literal["least_disparity", "fewest_changes"] = "least_disparity"
 
 

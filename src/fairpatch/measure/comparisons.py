@@ -2,7 +2,8 @@
 
     each            in every stratum: the groups of a stratum that have enough people there
     standardised    rate_g = sum_z P(z) P(decision | g, z): every group as if it had everybody's mix
-    reference       each group with the one of reference, and no other pair
+    reference       each group with the one of reference, and no other pair; a group that the base
+                    model clearly approves more often than it is limited by nothing
 
 Standardised rates have weights P(z) / P(z | g): linear in the decisions, so that dial, program,
 bound and certificate carry them. Their variance is that within strata, and that of the mix itself:
@@ -30,6 +31,8 @@ ENOUGH = 30
 """People of a group in a stratum, at least: with fewer its rate is mostly chance."""
 MOST = 500
 """Strata, at most."""
+CLEARLY = 1.645
+"""Standard errors that a group's rate must be above the reference's, to be left alone."""
 
 
 @dataclass(frozen=True)
@@ -108,13 +111,54 @@ class Comparisons:
         for feature in counts.features:
             for name, table in self._tables(counts.by(feature).known(), feature):
                 values = [group[0] for group in table.groups]
-                for pair, which in self.pairs(name, feature, values):
+                rates = selection_rate("f").per_group(table)
+                for pair, which in self.pairs(name, feature, values, rates):
                     found[pair] = table.where([i in which for i in range(len(values))])
         if not found:
             raise ValueError(
                 f"nobody can be compared {self}: no stratum has {ENOUGH} people of two groups"
+                + "".join(f"; {text}" for text in self.spared(counts))
             )
         return found
+
+    def spared(self, counts: Counts) -> list[str]:
+        """Groups that are approved more often than the reference: no limit is about them."""
+        found = []
+        for feature in counts.features if self.reference else ():
+            for name, table in self._tables(counts.by(feature).known(), feature):
+                values = [group[0] for group in table.groups]
+                k, n = selection_rate("f").per_group(table)
+                at = self._at(feature, values)
+                if at is None:
+                    continue
+                for i in sorted(_above((k, n), at)):
+                    ratio = (k[i] / n[i]) / max(k[at] / n[at], 1e-12)
+                    found.append(
+                        f"{name}: the base model approves {values[i]} {ratio:.2f} times as often "
+                        f"as {values[at]}, the reference, so no limit is about them"
+                    )
+        return found
+
+    def not_compared(self, counts: Counts) -> tuple[list[str], float, Counts | None]:
+        """Strata that have too few people to be compared: names, share of rows, all together."""
+        if not self.columns or self.how != "each":
+            return [], 0.0, None
+        table = counts.by(*counts.features).known()
+        people = table.along("group", "stratum")
+        left = [
+            k
+            for k, z in enumerate(table.strata)
+            if None in z or (people[:, k] >= ENOUGH).sum() < min(2, len(table.groups))
+        ]
+        if not left:
+            return [], 0.0, None
+        tables = [table.in_stratum(table.strata[k]).pooled() for k in left]
+        whole = tables[0]
+        for more in tables[1:]:
+            whole = whole + more
+        names = [" & ".join("missing" if v is None else str(v) for v in table.strata[k])
+                 for k in left]  # fmt: skip
+        return names, float(people[:, left].sum() / max(people.sum(), 1)), whole
 
     def _tables(self, table: Counts, feature: str) -> Iterator[tuple[str, Counts]]:
         """By stratum, or of everybody."""
@@ -135,19 +179,28 @@ class Comparisons:
             return f"{feature}, standardised over {' and '.join(self.columns)}"
         return f"{feature} in {' & '.join(map(str, stratum))}"
 
-    def pairs(
-        self, name: str, feature: str, values: Sequence[Value]
-    ) -> Iterator[tuple[str, list[int]]]:
-        """Which groups are compared with each other: all, or each with the one of reference."""
+    def _at(self, feature: str, values: Sequence[Value]) -> int | None:
+        """Which of some groups is the one of reference."""
         own = [v for f, v in self.reference if f in (None, feature)]
-        at = next((i for i, value in enumerate(values) if value in own), None)
+        return next((i for i, value in enumerate(values) if value in own), None)
+
+    def pairs(
+        self, name: str, feature: str, values: Sequence[Value],
+        rates: tuple[Floats, Floats] | None = None,
+    ) -> Iterator[tuple[str, list[int]]]:  # fmt: skip
+        """Which groups are compared with each other: all, or each with the one of reference.
+
+        ``rates`` are how many of each the base model approves, of how many.
+        """
+        at = self._at(feature, values)
         if at is None and self._has_reference(feature):
             return  # nobody of it here
         if at is None:
             yield name, list(range(len(values)))
             return
+        above = set() if rates is None else _above(rates, at)
         for i, value in enumerate(values):
-            if i != at:
+            if i != at and i not in above:
                 yield f"{name}: {value} against {values[at]}", sorted([i, at])
 
     def _has_reference(self, feature: str) -> bool:
@@ -175,6 +228,20 @@ class Comparisons:
         spread = _variance(own) / _linearised(pooled)
         squares = pooled.weight_sq * spread[:, None, None, None, None]
         yield self.called(feature, ()), replace(pooled, weight_sq=squares)
+
+
+def _above(rates: tuple[Floats, Floats], at: int) -> set[int]:
+    """Which groups are clearly approved more often than the one of reference.
+
+    >>> _above((np.array([80.0, 50.0, 52.0]), np.array([100.0, 100.0, 100.0])), 1)
+    {0}
+    """
+    k, n = (np.asarray(v, np.float64) for v in rates)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = k / n
+        error = np.sqrt(p * (1 - p) / n + (p * (1 - p) / n)[at])
+    found = np.flatnonzero((p - p[at] > CLEARLY * error) & (n > 0))
+    return {int(i) for i in found if i != at}
 
 
 def mix(size: Floats) -> Floats:
@@ -235,7 +302,7 @@ class Layers:
     @classmethod
     def of(
         cls, comparisons: Comparisons, strata: Groups | None, feature: str, group: Ints,
-        values: Sequence[Value],
+        values: Sequence[Value], approved: Bools | None = None,
     ) -> "Layers":  # fmt: skip
         """Of the groups of one feature."""
         names: tuple[Group, ...] = ((),)
@@ -258,8 +325,21 @@ class Layers:
             own: list[int] = np.flatnonzero(kept[k]).tolist()
             name = feature if strata is None else comparisons.called(feature, z)
             shift = 0 if standardised else k * len(values)
-            for pair, which in comparisons.pairs(name, feature, [values[i] for i in own]):
+            rates = None
+            if approved is not None:
+                here = np.isin(code, np.flatnonzero(there) if standardised else [names.index(z)])
+                every = [here & (group == i) for i in own]
+                rates = (
+                    np.array([np.sum(one & approved) for one in every], float),
+                    np.array([np.sum(one) for one in every], float),
+                )
+            for pair, which in comparisons.pairs(name, feature, [values[i] for i in own], rates):
                 blocks.append((pair, tuple(shift + own[i] for i in which)))
+        if not blocks and comparisons.reference and there.any():
+            raise ValueError(
+                f"there is nothing to do: {comparisons}, and the base model approves every other "
+                f"group of {feature} more often. To bring those down, leave out the reference"
+            )
         if not blocks:
             raise ValueError(
                 f"nobody can be compared {comparisons}: no stratum has {ENOUGH} people of two "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats
 from fairpatch._fetch import rows_of
+from fairpatch._hints import hint
 from fairpatch.inputs.keys import PARTS, part_of
 from fairpatch.inputs.keys import part as part_expr
 from fairpatch.inputs.values import Value, factorize, plain
@@ -104,7 +105,9 @@ def tables_of(features: tuple[str, ...], rows: Any, strata: tuple[str, ...] = ()
                 raise ValueError(
                     f"{name} must be 0 or 1 in every row, but {nobody or here} rows have "
                     f"{value!r}. A missing score has no decision, and neither has one that is "
-                    "not a probability: drop or correct those rows first."
+                    "not a probability: drop or correct those rows first. Whoever was denied "
+                    "before anybody was scored, by a knock-out, counts as denied: "
+                    + hint("Decision(no_score='denied')", "decision: {no_score: denied}")
                 )
         if y not in (0, 1, None):
             raise ValueError(_label_error(y))

@@ -117,7 +117,9 @@ def _compared(groups: Counts, number: Ints, comparisons: Comparisons | None) -> 
             continue
         mixed = people[own][:, strata].sum(0)
         share = mixed / mixed.sum() if standardised else None
-        for _, pair in comparisons.pairs("", feature, [values[i] for i in own]):
+        by_decision = groups.along("group", "stratum", "before")[own][:, strata].sum(1)
+        rates = by_decision[:, 1].astype(float), by_decision.sum(1).astype(float)
+        for _, pair in comparisons.pairs("", feature, [values[i] for i in own], rates):
             yield number[own[pair]][:, strata], share
 
 

@@ -26,15 +26,18 @@ from fairpatch.patch.decide import changes
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
     NEVER,
+    CardScale,
     CategoricalWeight,
     Concept,
+    Lock,
     NumberWeight,
     Range,
     RangesWeight,
     merge,
 )
 from fairpatch.patch.terms import LARGEST, SMALLEST
-from fairpatch.patch.words import BETWEEN, ReasonLine, reason_lines
+from fairpatch.patch.typed import typed_lock
+from fairpatch.patch.words import BETWEEN, MISSED, REACHED, ReasonLine, lacking_lines, reason_lines
 
 EDGE = 1e-6
 """Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
@@ -124,6 +127,17 @@ def confidence_expr(patch: Patch, score: str) -> nw.Expr:
         return points
     inside = place(patch.pilot.key, patch.pilot.seed) < patch.pilot.below
     return nw.when(inside).then(points).otherwise(nw.lit(NEVER))
+
+
+def in_scope_table(scope: Sequence[Lock], table: Any) -> Any:
+    """Of a table, the rows that a patch is for."""
+    if not scope:
+        return table
+    frame = nw.from_native(table)
+    schema = frame.collect_schema()
+    own = tuple(typed_lock(lock, schema.get(lock.column)) for lock in scope)
+    outside = CardScale(approve_at=0, locked=own).lock
+    return table if outside is None else frame.filter(_sum(outside, whole=True) == 0).to_native()
 
 
 def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:
@@ -277,7 +291,15 @@ def reason_expr(patch: Patch, approved: nw.Expr) -> nw.Expr:
         texts = [_text_expr(line, approved) for line in reason_lines(patch)]
         if not texts:
             return nw.lit(None, nw.String)
-        return nw.concat_str(texts, separator="").str.slice(len(BETWEEN))
+        text = nw.concat_str(texts, separator="")
+        without = nw.when(approved).then(nw.lit(BETWEEN + MISSED)).otherwise(
+            nw.lit(BETWEEN + REACHED)
+        )  # fmt: skip
+        lacks = [_text_expr(line, approved) for line in lacking_lines(patch)]
+        if lacks:
+            lacking = nw.concat_str(lacks, separator="")
+            without = nw.when(approved & (lacking != "")).then(lacking).otherwise(without)
+        return nw.when(text != "").then(text).otherwise(without).str.slice(len(BETWEEN))
     pushes = [_sum(merge([concept])) for concept in patch.concepts]
     reason: Any = None  # a literal null of text would be the word None in pandas 2
     for concept, push in reversed([*zip(patch.concepts, pushes, strict=True)]):

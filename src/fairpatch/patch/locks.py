@@ -22,14 +22,15 @@ EXPECTED = (
 )
 
 
-def locks_of(given: Any) -> tuple[Lock, ...]:
-    """What was said as locks.
+def locks_of(given: Any, *, unless: bool = False) -> tuple[Lock, ...]:
+    """What was said as locks; or, ``unless``, as the rows that a patch is for.
 
     >>> [str(lock) for lock in locks_of({"knock_out": True, "amount": {"at_least": 50_000}})]
     ['knock_out is True', 'amount from 50000']
     """
+    expected = EXPECTED.replace("locked", "where") if unless else EXPECTED
     if not isinstance(given, Mapping):
-        raise TypeError(f"{EXPECTED}; got {given!r}")
+        raise TypeError(f"{expected}; got {given!r}")
     found = []
     for column, said in given.items():
         if isinstance(said, Mapping):
@@ -38,9 +39,9 @@ def locks_of(given: Any) -> tuple[Lock, ...]:
             values = said if isinstance(said, list | tuple | set | frozenset) else [said]
             options = {"values": tuple(values)}
         try:
-            found.append(Lock(column=column, **options))
+            found.append(Lock(column=column, unless=unless, **options))
         except (ValidationError, TypeError) as error:
-            raise ValueError(f"{EXPECTED}; got {column!r}: {said!r}") from error
+            raise ValueError(f"{expected}; got {column!r}: {said!r}") from error
     return tuple(found)
 
 
@@ -61,6 +62,13 @@ def locked_rows(locked: Sequence[Lock], X: Any) -> Bools:
     return np.asarray(activation(lock, with_locked((), locked), X) > 0)
 
 
+def in_scope(scope: Sequence[Lock], X: Any) -> Bools | None:
+    """Which rows in memory a patch is for; None where it is for all of them."""
+    if not scope:
+        return None
+    return ~locked_rows(scope, X)
+
+
 def check_locks(locked: Sequence[Lock], X: Any, sensitive: Iterable[str]) -> None:
     """Refuse locks that cannot be meant: of a column that is not there, of S, or of nobody."""
     held = Columns.of(X)
@@ -75,7 +83,11 @@ def check_locks(locked: Sequence[Lock], X: Any, sensitive: Iterable[str]) -> Non
                 f"rows are to be locked by {lock.column!r}, and there is no such column"
                 + (did_you_mean(lock.column, held.names) or f"; there are {_list(held.names)}")
             )
-        if not locked_rows((lock,), X).any():
+        mask = locked_rows((lock,), X)
+        if lock.unless and mask.all():
+            seen = _some_values(lock, held)
+            raise ValueError(f"the target is for nobody, {lock}: the column has {seen}")
+        if not (lock.unless or mask.any()):
             seen = _some_values(lock, held)
             raise ValueError(f"no row is locked by {lock}: the column has {seen}")
 

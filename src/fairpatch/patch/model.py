@@ -50,6 +50,7 @@ from fairpatch.patch.parts import (
     CardScale,
     Column,
     Concept,
+    Lock,
     Number,
     Part,
     Pilot,
@@ -340,6 +341,12 @@ class Patch(Part):
         known = np.isfinite(keys)
         at = place_of(np.where(known, keys, 0).astype(np.int64), self.pilot.seed)
         return np.asarray(~known | (at >= self.pilot.below))
+
+    @property
+    def scope(self) -> tuple[Lock, ...]:
+        """The conditions of the rows that it is for: all others are locked, and count nowhere."""
+        locked = () if self.card is None else self.card.locked
+        return tuple(lock for lock in locked if lock.unless)
 
     def locks(self, X: Any) -> Bools:
         """Whose decision is a matter of policy, and stays as f has it."""

@@ -24,7 +24,7 @@ from fairpatch.patch.parts import (
     merge,
 )
 from fairpatch.patch.terms import LARGEST, SMALLEST
-from fairpatch.patch.words import BETWEEN, reason_lines
+from fairpatch.patch.words import BETWEEN, MISSED, REACHED, lacking_lines, reason_lines
 from fairpatch.score import LARGEST_SCORE
 
 Row = Mapping[str, Any]
@@ -64,8 +64,9 @@ class OnePerson:
         lock = patch.card.lock if patch.card else None
         self._lock = _sum(lock) if lock else None
         self._positions = [(c.name, c.position) for c in patch.columns]
-        self._lines = reason_lines(patch) if patch.card is not None else []
-        self._parts = [_sum(merge([line.part])) for line in self._lines]
+        lines = reason_lines(patch) if patch.card is not None else []
+        self._lines = [(line.text, _sum(merge([line.part]))) for line in lines]
+        self._lacking = [(r.text, _sum(merge([r.part]))) for r in lacking_lines(patch)]
         self._pushes = [] if patch.card else [_sum(merge([c])) for c in patch.concepts]
 
     def decide(self, row: Row | Sequence[Any], score: float) -> Decided:
@@ -140,12 +141,14 @@ class OnePerson:
             pushes = [push(row) for push in self._pushes]
             least = min(pushes, default=0.0)
             return self.patch.concepts[pushes.index(least)].name if least < 0 else None
-        text = ""
-        for line, part in zip(self._lines, self._parts, strict=True):
-            points = part(row)
-            if (points < 0.0) if approved else (points > 0.0):
-                text += BETWEEN + line.text
-        return text[len(BETWEEN) :]
+        if not self._lines:
+            return None
+        sign = -1.0 if approved else 1.0
+        for lines in (self._lines, self._lacking if approved else []):
+            said = [text for text, part in lines if sign * part(row) > 0.0]
+            if said:
+                return BETWEEN.join(said)
+        return MISSED if approved else REACHED
 
 
 def _sum(concept: Concept) -> Term:

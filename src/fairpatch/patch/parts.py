@@ -239,16 +239,26 @@ class Lock(Part):
     """Rows whose decision is a matter of policy: the patch leaves it as the base model has it.
 
     Either some values of a column, or its numbers from ``at_least`` on and below ``below``. A
-    missing value locks nobody.
+    missing value locks nobody. Or ``unless`` that holds: the patch is for such rows alone, and
+    whoever has another value, or none, is locked.
 
     >>> str(Lock(column="knock_out", values=["yes"])), str(Lock(column="amount", at_least=50_000))
     ('knock_out is yes', 'amount from 50000')
+    >>> str(Lock(column="city", values=["NYC"], unless=True))
+    'unless city is NYC'
     """
 
     column: str
     values: tuple[Category, ...] = ()
     at_least: Number | None = None
     below: Number | None = None
+    unless: bool = False
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What locks the rows themselves is written as it always was."""
+        data: dict[str, Any] = handler(self)
+        return {k: v for k, v in data.items() if k != "unless" or v}
 
     @model_validator(mode="after")
     def _one_condition(self) -> Self:
@@ -263,18 +273,28 @@ class Lock(Part):
     @property
     def part(self) -> "CategoricalWeight | RangesWeight":
         """1 for a row that is locked, in the words of every engine."""
+        inside, rest = float(not self.unless), float(self.unless)
         if self.values:
-            each = [CategoryWeight(category=value, weight=1.0) for value in self.values]
-            return CategoricalWeight(column=self.column, categories=tuple(each), missing=0.0)
-        one = Range(at_least=self.at_least, below=self.below, weight=1.0)
-        return RangesWeight(column=self.column, ranges=(one,))
+            each = [CategoryWeight(category=value, weight=inside) for value in self.values]
+            return CategoricalWeight(
+                column=self.column, categories=tuple(each), missing=rest, other=rest
+            )
+        ranges = [Range(at_least=self.at_least, below=self.below, weight=inside)]
+        if self.at_least is not None:
+            ranges.append(Range(below=self.at_least, weight=rest))
+        if self.below is not None:
+            ranges.append(Range(at_least=self.below, weight=rest))
+        if not self.unless:
+            ranges = ranges[:1]
+        return RangesWeight(column=self.column, ranges=tuple(ranges), missing=rest)
 
     def __str__(self) -> str:
+        unless = "unless " if self.unless else ""
         if self.values:
-            return f"{self.column} is {' or '.join(map(str, self.values))}"
+            return f"{unless}{self.column} is {' or '.join(map(str, self.values))}"
         ends = [f"from {self.at_least:g}"] if self.at_least is not None else []
         ends += [f"below {self.below:g}"] if self.below is not None else []
-        return f"{self.column} {' and '.join(ends)}"
+        return f"{unless}{self.column} {' and '.join(ends)}"
 
 
 class CardScale(Part):
@@ -370,6 +390,34 @@ class Provenance(Part):
     """Hash of a card's lines as they were learned: tells whether a person has edited them."""
     edits: tuple[str, ...] = ()
     """What a person has changed since, in words."""
+
+
+def moved_by(concept: Concept, by: float) -> Concept:
+    """All points of a column by so much more."""
+    ranges = [
+        part.model_copy(
+            update={
+                "ranges": tuple(
+                    r.model_copy(update={"weight": r.weight + by}) for r in part.ranges
+                ),
+                "missing": part.missing + by,
+            }
+        )
+        for part in concept.ranges
+    ]
+    categories = [
+        part.model_copy(
+            update={
+                "categories": tuple(
+                    e.model_copy(update={"weight": e.weight + by}) for e in part.categories
+                ),
+                "missing": part.missing + by,
+                "other": part.other + by,
+            }
+        )
+        for part in concept.categories
+    ]
+    return concept.model_copy(update={"ranges": tuple(ranges), "categories": tuple(categories)})
 
 
 def merge(concepts: Iterable[Concept], offset: float = 0.0, times: float = 1.0) -> Concept:

@@ -28,9 +28,8 @@ def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
     ]
     changes: dict[str, Any] = {"concepts": tuple(concepts)}
     if patch.card is not None and patch.card.locked:
-        locked = [_typed_lock(lock, schema.get(lock.column)) for lock in patch.card.locked]
-        kept = tuple(lock for lock in locked if lock is not None)
-        changes["card"] = patch.card.model_copy(update={"locked": kept})
+        locked = [typed_lock(lock, schema.get(lock.column)) for lock in patch.card.locked]
+        changes["card"] = patch.card.model_copy(update={"locked": tuple(locked)})
     cuts = patch.decision.cuts
     if cuts is not None and cuts.by in schema:
         decision = patch.decision.model_copy(
@@ -73,13 +72,18 @@ def check_types(patch: Patch, schema: Mapping[str, Any]) -> None:
                 check_category_type(part.column, schema[part.column], held)
 
 
-def _typed_lock(lock: Lock, kind: Any) -> Lock | None:
-    """A lock by values that the column can have; None where it can have none of them."""
+def typed_lock(lock: Lock, kind: Any) -> Lock:
+    """A lock by values that the column can have; one that nobody could judge is refused."""
     if kind is None or not lock.values:
         return lock
     values = [_as(value, kind) for value in lock.values]
     kept = tuple(dict.fromkeys(value for value in values if value is not None))
-    return lock.model_copy(update={"values": kept}) if kept else None
+    if not kept:
+        raise TypeError(
+            f"rows are locked by {lock}, and column {lock.column!r} is {kind} here, which can have "
+            "no such value: everybody would be unlocked. Convert the column, or name its own values"
+        )
+    return lock.model_copy(update={"values": kept})
 
 
 def _typed(part: CategoricalWeight, kind: Any) -> CategoricalWeight:

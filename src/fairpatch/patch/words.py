@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol
 from fairpatch._table import Table
 from fairpatch.decision import Decision
 from fairpatch.measure.direction import Direction, may_demote, may_promote
-from fairpatch.patch.lines import Line, is_any_of, where, words_by_weight
-from fairpatch.patch.parts import CardScale, Column, Concept, Pilot, ScoreBand
+from fairpatch.patch.lines import Line, is_any_of, lines_of, where, words_by_weight
+from fairpatch.patch.parts import CardScale, Column, Concept, Pilot, ScoreBand, moved_by
 from fairpatch.patch.reach import within_reach
 
 WIDTH = 36
@@ -18,6 +18,8 @@ WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": Fa
 NEVER = "never changed"
 BETWEEN = "; "
 """Between the lines that are a reason."""
+REACHED, MISSED = "as many points as needed", "fewer points than needed"
+"""The reason where no line gives one."""
 
 
 class Readable(Protocol):
@@ -69,6 +71,30 @@ def reason_lines(patch: Readable) -> list[ReasonLine]:
         words, code = f"{line.name} ({shown(line.points)})", patch.reason_codes.get(line.name)
         reasons.append(ReasonLine(code or words, code or line.name, line.part))
     return reasons
+
+
+def lacking_lines(patch: Readable) -> list[ReasonLine]:
+    """Of each column what somebody lacks who loses an approval, and has no line against them.
+
+    Nobody loses one without a reason: it is the best line of a column, where it is not their own.
+    """
+    if patch.card is None or not may_demote(patch.direction):
+        return []
+    columns, found = {column.name: column for column in patch.columns}, []
+    for concept in patch.concepts:
+        bare = {"numbers": (), "ranges": (), "categories": ()}
+        for kind in ("ranges", "categories"):
+            for part in getattr(concept, kind):
+                alone = concept.model_copy(update={**bare, kind: (part,)})
+                lines = [line for line in lines_of(alone, columns) if line.points > 0]
+                if lines:
+                    best = max(lines, key=lambda line: line.points)
+                    code = patch.reason_codes.get(best.name)
+                    text = f"not {best.name} ({shown(best.points)})"
+                    name = f"not {code or best.name}"
+                    less = moved_by(alone, -best.points)
+                    found.append(ReasonLine(f"not {code}" if code else text, name, less))
+    return found
 
 
 def _card(patch: Readable) -> Table:
@@ -197,8 +223,12 @@ def sentences(patch: Readable) -> list[str]:
         texts[0] = f"{_a(no)} person {becomes} at {_points(patch.card.approve_at)} or more."
     if may_demote(patch.direction):
         texts[1] = f"{_a(yes)} person is {no} at {_points(patch.card.deny_at)} or fewer."
-    if patch.card.locked:
-        texts.append(f"Locked, never changed: {'; '.join(map(str, patch.card.locked))}.")
+    locked = [str(lock) for lock in patch.card.locked if not lock.unless]
+    scope = [str(lock).removeprefix("unless ") for lock in patch.card.locked if lock.unless]
+    if scope:
+        texts.append(f"Only where {' and '.join(scope)}: nobody else's decision changes.")
+    if locked:
+        texts.append(f"Locked, never changed: {'; '.join(locked)}.")
     if patch.pilot is not None:
         texts.append(f"A pilot: it acts for {patch.pilot}; the others stay as they are.")
     return texts

@@ -101,6 +101,11 @@ class AdverseImpact:
                 f"Below four fifths of {self.reference}'s rate, by more than two standard "
                 f"deviations: {', '.join(adverse)}."
             )
+        if self.feature.endswith("(estimated groups)"):
+            yield (
+                "Estimated groups: everybody counts in each by their probability, whatever the "
+                "order of the groups. SD and Fisher's test take these for known people."
+            )
         few = [row.group for row in self.rows if row.few]
         if few:
             yield f"Fewer than 2 % of the people, which a table may leave out: {', '.join(few)}."

@@ -97,7 +97,7 @@ def audit(
     least = min_count if show_small_counts else max(min_count, MIN_PEOPLE)
     return Audit(
         found.counts, found.decision, confidence, least, show_small_counts, found.scores,
-        found.probable, roles, found.remarks,
+        found.probable, roles, found.remarks, found.estimated,
     )  # fmt: skip
 
 
@@ -119,6 +119,8 @@ class Audit:
     roles: Roles = ROWS
     remarks: tuple[str, ...] = ()
     """What else is to be known of these rows: decisions made otherwise, figures by period."""
+    estimated: Counts | None = None
+    """Of a feature that is known by probabilities: people by those, and not as they were drawn."""
 
     @property
     def favourable(self) -> int:
@@ -235,16 +237,29 @@ class Audit:
             if not names:
                 continue
             means = {} if self.scores is None else self.scores.by(*comparison.features)
+            own, about = comparison, comparison.name
+            if self.estimated is not None and comparison.features == self.estimated.features:
+                own, about = self._by_chances(), f"{comparison.name} (estimated groups)"
             found.append(
                 adverse_impact(
-                    comparison.name,
-                    comparison.groups,
+                    about,
+                    own.groups,
                     reference=reference if reference in names else None,
                     weighted=self.counts.weighted,
                     scores={name: turn * value for name, value in means.items()},
                 )
             )
         return found
+
+    def _by_chances(self) -> GroupComparison:
+        """The groups of a feature that is known by probabilities, as many people as those say."""
+        counts = self.estimated or self.counts
+        counts = counts if self.favourable == 1 else counts.flip()
+        table = protect(
+            counts, list(shown_rates(counts).values()), [counts.features],
+            crossed=False, show_small=self.show_small_counts,
+        )  # fmt: skip
+        return GroupComparison(table, counts.features, self.confidence, self.min_count)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that is shown, as plain data for JSON."""

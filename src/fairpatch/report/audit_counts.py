@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch._checks import same_people, spark_names
+from fairpatch._fetch import rows_of
 from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel, Estimator
 from fairpatch.choose.by_period import funnel
@@ -44,6 +45,8 @@ class Counted:
     """What else is to be known: decisions made otherwise, people without a score, periods."""
     scores: ScoreMeans | None = None
     probable: WithoutAssumption | None = None
+    estimated: Counts | None = None
+    """Of a feature that is known by probabilities: people by those, and not as they were drawn."""
 
 
 def count_rows(
@@ -83,7 +86,21 @@ def count_rows(
     if drawn is not None:
         probable = without_assumption(drawn.feature, drawn.chances, drawn.known, favoured, weight)
     means = ScoreMeans.of_rows(score, given.sensitive) if mean_scores else None
-    return Counted(counts, decision, tuple(remarks), means, probable)
+    estimated = None
+    if drawn is not None:
+        w = np.ones(len(made)) if weight is None else np.asarray(weight, np.float64)
+        chances = np.nan_to_num(drawn.chances) * w[:, None]
+        sums = [(name, float(p[~made].sum()), float(p[made].sum()))
+                for name, p in zip(drawn.groups, chances.T, strict=True)]  # fmt: skip
+        estimated = whole_people(drawn.feature, sums)
+    return Counted(counts, decision, tuple(remarks), means, probable, estimated)
+
+
+def whole_people(feature: str, sums: Sequence[tuple[str, float, float]]) -> Counts:
+    """Sums of probabilities by group, of decision 0 and of 1, as so many people."""
+    names = np.repeat([name for name, *_ in sums], [round(a) + round(b) for _, a, b in sums])
+    decided = np.concatenate([np.repeat([0, 1], [round(a), round(b)]) for _, a, b in sums])
+    return Counts.from_arrays(decision=decided, sensitive_features={feature: names})
 
 
 def count_table(
@@ -130,7 +147,35 @@ def count_table(
         by_month = counted(dated.to_native(), decision=base.favour_expr(), strata=[MONTH])
         remarks += lines_by_period(by_month)
     means = ScoreMeans.of_table(ready, f, counts.features, decision) if mean_scores else None
-    return Counted(counts, decision, tuple(remarks), means)
+    estimated = _estimated(X, roles, base) if roles.probable else None
+    return Counted(counts, decision, tuple(remarks), means, estimated=estimated)
+
+
+def _estimated(table: Any, roles: Roles, base: BaseModel) -> Counts:
+    """People by their probabilities, of a table in an engine; who is known counts as known."""
+    ((feature, groups),) = roles.probable.items()
+    frame = nw.from_native(table).lazy()
+    known = nw.col(feature).cast(nw.String) if feature in frame.collect_schema() else None
+    total = reduce(lambda a, b: a + b, (nw.col(c).cast(nw.Float64) for c in groups.values()))
+    weight = nw.lit(1.0) if roles.weight is None else nw.col(roles.weight).cast(nw.Float64)
+    chances = {}
+    for i, (group, column) in enumerate(groups.items()):
+        p = nw.col(column).cast(nw.Float64) / total
+        if known is not None:
+            sure = nw.when(known == group).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+            p = nw.when(~known.is_null()).then(sure).otherwise(p)
+        chances[f"{MONTH}_{i}"] = p * weight
+    rows = rows_of(
+        frame.with_columns(**chances, **{MONTH: base.decision_expr()})
+        .group_by(MONTH)
+        .agg(*(nw.col(name).sum() for name in chances))
+    )
+    by_decision = {bool(row[MONTH]): row for row in rows if row[MONTH] is not None}
+    sums = [
+        (group, *(float(by_decision.get(d, {}).get(name) or 0.0) for d in (False, True)))
+        for group, name in zip(groups, chances, strict=True)
+    ]
+    return whole_people(feature, sums)  # type: ignore[arg-type]
 
 
 def lines_by_period(counts: Counts) -> list[str]:
