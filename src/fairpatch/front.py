@@ -22,7 +22,7 @@ from fairpatch.data.engine_splits import EngineSplits, is_engine_table
 from fairpatch.data.features import read_features, read_given
 from fairpatch.data.noticed import ask_rows
 from fairpatch.data.outcomes import check_outcomes, learned_rows
-from fairpatch.data.rows import Rows, Shares, seen_rows
+from fairpatch.data.rows import Rows, Shares, seen_rows, with_batches
 from fairpatch.data.settled import with_scale, with_thresholds
 from fairpatch.data.splits import Splits, in_memory
 from fairpatch.decision import Decision
@@ -33,6 +33,7 @@ from fairpatch.inputs.direction import check_direction
 from fairpatch.inputs.made import made_of
 from fairpatch.inputs.notice import ask_table
 from fairpatch.inputs.roles import Roles
+from fairpatch.measure.places import Places
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import in_scope_table
 from fairpatch.patch.locks import check_locks, in_scope
@@ -260,7 +261,8 @@ class FairPatch(PatchEstimator):
         if inside is not None:
             rows = rows.take(np.flatnonzero(inside))
             seen = None if seen is None else np.asarray(seen)[inside]
-        hidden = (*given.hidden, *self._threshold_column)
+        rows = with_batches(rows, self.target.places)
+        hidden = (*given.hidden, *self._threshold_column, *batch_columns(self.target.places))
         if previous is not None:
             rows = replace(rows, previous=previous.decisions(rows.X))
             hidden = (*hidden, *previous.score_columns)
@@ -272,6 +274,11 @@ class FairPatch(PatchEstimator):
 
     def _fit_table(self, X: Any, y: Any, s: Any) -> Self:
         """Fit to a table that stays in its engine."""
+        if batch_columns(self.target.places):
+            raise ValueError(
+                "places of every batch are filled and certified in memory: give the rows as a "
+                "frame; apply fills them in any engine"
+            )
         X = in_scope_table(self.target.scope, X)
         table = EngineSplits.of(
             X, y, s, self.estimator, self._decision, self._roles, self.splits,
@@ -349,6 +356,12 @@ class FairPatch(PatchEstimator):
             seen_by_base=seen_by_base,
             if_unlike=if_unlike,
         )
+
+
+def batch_columns(places: Places | None) -> list[str]:
+    """The columns that say whose places are shared out together, and how many: no card's."""
+    named = () if places is None else (places.by, places.number)
+    return [name for name in named if isinstance(name, str)]
 
 
 def _not_for_a_table(**given: Any) -> None:

@@ -18,7 +18,7 @@ from fairpatch.data.engine_counts import count_table
 from fairpatch.data.engine_splits import is_engine_table, thinned_table
 from fairpatch.data.noticed import ask_engine, ask_rows
 from fairpatch.data.outcomes import expecting
-from fairpatch.data.rows import Rows, seen_rows, strata_of, take
+from fairpatch.data.rows import Rows, seen_rows, strata_of, take, with_batches
 from fairpatch.data.splits import FreshRows
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.inputs.given import take_apart
@@ -297,7 +297,7 @@ class PatchedModel:
                 X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
             return certify(counts, target).resting_on(assumption_of(None, self.patch))
-        rows = self.rows(X, y, sensitive_features)
+        rows = with_batches(self.rows(X, y, sensitive_features), target.places)
         self.check(rows, if_unlike)
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
@@ -351,7 +351,7 @@ class PatchedModel:
         with_score: bool = True,
         with_reason: bool = False,
         if_unlike: IfUnlike = "refuse",
-        approvals: int | None = None,
+        approvals: Any = None,
         key: str | None = None,
     ) -> Any:
         """The table with more columns: ratio, patched score, decision, change, and its reason.
@@ -362,7 +362,9 @@ class PatchedModel:
         or "ignore".
 
         With ``approvals``, exactly so many people get the favourable decision, by the patch's own
-        order (``fairpatch.patch.batch``); ``key`` names the column that tells people apart.
+        order (``fairpatch.patch.batch``): a number, or places by a column as the target has them,
+        ``{"by": "requisition"}``; ``key`` names the column that tells people apart. A certificate
+        is of the patch's own decisions, unless it was for such places.
         """
         options: dict[str, Any] = {"with_score": with_score, "with_reason": with_reason}
         if approvals is not None:
@@ -385,7 +387,7 @@ class PatchedModel:
         )
 
     def _apply_to_places(
-        self, table: Any, approvals: int, key: str | None, if_unlike: IfUnlike,
+        self, table: Any, approvals: Any, key: str | None, if_unlike: IfUnlike,
         options: dict[str, Any],
     ) -> Any:  # fmt: skip
         key = self.patch.roles.key if key is None else key

@@ -6,6 +6,8 @@ from functools import cached_property, partial
 from itertools import takewhile
 from typing import Any
 
+import numpy as np
+
 from fairpatch._hints import did_you_mean
 from fairpatch._progress import tell
 from fairpatch.base import NO_SCORE, likeness, scores_of, thresholds_of
@@ -14,6 +16,7 @@ from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned, Learner, Task
+from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.pool import Pool
 from fairpatch.choose.struck import Struck, struck_lines
 from fairpatch.choose.suspicion import MOST as MOST_ASKED
@@ -36,12 +39,16 @@ from fairpatch.identity.fingerprint import fingerprint_of
 from fairpatch.inputs.probable import assumed, without_assumption
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.metric import Metric
+from fairpatch.measure.rates import changed_rate
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.verdict import Verdict
 
 MOST_ROWS = 100_000
 """Fresh rows that are looked at by period, at most."""
+STRICTER = (0.03, 0.06, 0.1, 0.15)
+"""How much inside the target choices are tried where places are filled in batches."""
 ALIKE = 0.5
 """Of the people whom one of two patches changes, those whom both change: fewer are others."""
 
@@ -107,6 +114,8 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
     _check_locked(frontier.candidates.patch(0), target)
     tell("choosing", 0.0)
     ladder = choose(frontier, target)
+    if learned.rows.batch is not None:
+        ladder = when_filled(ladder, frontier, learned.rows, target)
     if not frontier.observed:
         swings = _swings(ladder[-1], frontier, learned, task, encoder)
         ladder = [replace(rung, swings=swings) for rung in ladder]
@@ -157,6 +166,47 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         struck=struck_lines(frontier.candidates, choice, learned.rows, target.comparisons),
         costs=partial(wishes, replace(task, encoder=encoder), learner, frontier, choice, preferred),
     )
+
+
+def when_filled(
+    ladder: Sequence[Choice], frontier: Frontier, rows: Rows, target: Target
+) -> list[Choice]:
+    """Choices by what is left of them when every batch has filled its places.
+
+    That takes some of the fairness back, so stricter targets are tried too; the fewest changes that
+    meet the target are preferred, and tested last.
+    """
+    tried = {(c.model, c.strength): c for c in ladder}
+    for margin in STRICTER:
+        try:
+            tried |= {(c.model, c.strength): c for c in choose(frontier, target.inside(margin))}
+        except TargetNotReachedError:
+            break
+    found: list[tuple[float, float, Choice]] = []
+    best = -np.inf
+    for choice in tried.values():
+        patch = frontier.candidates.patch(choice.model, choice.strength)
+        counts = count_rows(rows, patch, target.comparisons)
+        room = min(
+            (1 if metric.at_least else -1) * (float(metric.of(table).value or 0.0) - r.limit)
+            for r in target.fairness_requirements
+            if isinstance(metric := r.metric, Metric)
+            for table in target.compare(counts).values()
+        )
+        best = max(best, room)
+        if room >= 0:
+            changed = float(changed_rate().of(counts).value or 0.0)
+            found.append((room, changed, choice))
+    if not found:
+        raise TargetNotReachedError(
+            f"when every {target.places.by if target.places else 'batch'} has filled its places, "
+            f"no patch meets the target: the best is {-best:.3f} short of it. Ask for less, or for "
+            "more places"
+        )
+    fewest = min(changed for _, changed, _ in found)
+    preferred = next(c for _, changed, c in found if changed == fewest)
+    safest = sorted((f for f in found if f[2] is not preferred), key=lambda f: -f[0])
+    return [*(c for _, _, c in safest), preferred]
 
 
 def _swings(

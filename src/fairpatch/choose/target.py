@@ -96,6 +96,8 @@ class Target:
         How many may be approved, where places are limited: as many as the base model approves; a
         rate; two rates; or ``{"number": 450, "of": 1000}`` places among applicants. Then who gains
         an approval takes another one's place. To keep it, a rate may be missed by two points.
+        ``{"by": "requisition"}``: in every batch as many as before, or ``"number"`` of them, a
+        column's name too; the target holds for the decisions that are left when they are filled.
     reference : group, or a group by feature, optional
         Compare each group with this one, and no other pair: ``"White"``, ``{"race": "White"}``.
     within : column or columns, optional
@@ -151,7 +153,7 @@ class Target:
     only_between: tuple[float, float] | None = None
     locked: dict[str, Any] | None = field(default=None, hash=False)
     where: dict[str, Any] | None = field(default=None, hash=False)
-    approvals: str | float | tuple[float, float] | dict[str, int] | None = field(
+    approvals: str | float | tuple[float, float] | dict[str, int | str] | None = field(
         default=None, hash=False
     )
     reference: str | int | float | bool | dict[str, Any] | None = field(default=None, hash=False)

@@ -21,10 +21,13 @@ from fairpatch.cli.options import (
 )
 from fairpatch.cli.people import heed
 from fairpatch.cli.run_folder import model_of, no_features, patch_path, piloted, score_of
-from fairpatch.cli.say import progress, refuse, say
+from fairpatch.cli.say import note, progress, refuse, say
 
 if TYPE_CHECKING:
     from fairpatch.patch import Patch
+
+ROW = "__fairpatch_row"
+"""A column that keeps rows in their order."""
 
 
 def run(
@@ -40,7 +43,14 @@ def run(
     ] = False,
     if_unlike: IfUnlike = "refuse",
     approvals: Annotated[
-        int | None, typer.Option(help="approve exactly so many, by the patch's own order")
+        str | None,
+        typer.Option(
+            help="approve exactly so many, by the patch's own order; with --by: so many "
+            "in each batch, a column of numbers, or keep"
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="column of batches that have their own places")
     ] = None,
     referrals: Annotated[
         int | None, typer.Option(help="refer at most so many, where the patch refers people")
@@ -69,7 +79,8 @@ def run(
     loaded, source = piloted(load(patch_path(patch)), pilot, key), model_of(patch, score, model)
     ledger_for(patch, life, "applied")  # before anything is written: it may be another model's
     origin, what = data, {"with_score": not no_score, "with_reason": reasons}
-    places = _places({"approvals": approvals, "referrals": referrals}, key, loaded, out)
+    asked = _asked(approvals, by) or _as_in_the_target(patch, referrals)
+    places = _places({"approvals": asked, "referrals": referrals}, key, loaded, out)
     with tempfile.TemporaryDirectory() as scratch:
         if source is None:
             column = score_of(patch, score)
@@ -90,9 +101,32 @@ def run(
     record(patch, life, "applied", data=origin, out=str(out), **acts)
 
 
-def _places(
-    asked: dict[str, int | None], key: str | None, patch: "Patch", out: Path
-) -> dict[str, Any]:
+def _asked(approvals: str | None, by: str | None) -> Any:
+    """How many are to be approved: a number, or places by a column."""
+    if approvals is None and by is None:
+        return None
+    number: Any = int(approvals) if approvals is not None and approvals.isdigit() else approvals
+    if by is not None:
+        return {"by": by, "number": "keep" if number is None else number}
+    if not isinstance(number, int):
+        refuse(f"--approvals must be a whole number; got {approvals!r}. By batches, name --by too")
+    return number
+
+
+def _as_in_the_target(patch: Path, referrals: int | None) -> dict[str, Any] | None:
+    """Places of every batch, where the run was certified for those."""
+    from fairpatch.cli.run_folder import options_of
+
+    if referrals is not None or not (patch / "config.yaml").is_file():
+        return None
+    places = options_of(patch).asked.places
+    if places is None or places.by is None:
+        return None
+    note(f"the places of every {places.by} are filled, as the target asks")
+    return {"by": places.by, "number": "keep" if places.number is None else places.number}
+
+
+def _places(asked: dict[str, Any], key: str | None, patch: "Patch", out: Path) -> dict[str, Any]:
     """Options of a batch with so many places, or of so many people who can be looked at."""
     given = {name: number for name, number in asked.items() if number is not None}
     if not given:
@@ -151,7 +185,12 @@ def _write(
 
     ways: dict[str, Any] = {"approvals": apply_to_places, "referrals": apply_to_capacity}
     way = next((way for name, way in ways.items() if name in what), apply)
+    in_order = way is not apply and hasattr(table, "order")
+    if in_order:  # windows lose it
+        table = table.project(f"*, row_number() OVER () AS {ROW}")
     applied = way(patch, table, score, **what)
+    if in_order:
+        applied = applied.order(ROW).project(f"* EXCLUDE ({ROW})")
     if out.suffix == ".csv" and not keep_formulas:
         applied = tables.without_formulas(applied)
     with whole_file(out) as unfinished:
@@ -168,10 +207,10 @@ def _write(
         say(f"wrote {out}: {rows:,} rows, {changed:,} people are referred ({share:.1%}){open_ones}")
         return
     say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({share:.1%}){open_ones}")
-    say(_approvals(patch, written))
+    say(_approvals(patch, written, by_target=isinstance(what.get("approvals"), dict)))
 
 
-def _approvals(patch: "Patch", written: Any) -> str:
+def _approvals(patch: "Patch", written: Any, *, by_target: bool) -> str:
     """How many are approved before and after, and where the places decided."""
     from fairpatch.patch.apply import CHANGED, DECISION
     from fairpatch.patch.batch import BY_PLACES
@@ -183,7 +222,13 @@ def _approvals(patch: "Patch", written: Any) -> str:
     now, then, *places = written.aggregate(sums).fetchall()[0]
     good, bad = patch.decision.sides
     text = f"{good} before {now:,}, after {then:,}"
-    text += "".join(f"; the number of places decided for {n:,} people" for n in places)
+    for n in places:
+        text += f"; the number of places decided for {n:,} people"
+        if n and not by_target:
+            text += (
+                ". The certificate is of the patch's own decisions: it does not say whether the "
+                "target holds for these"
+            )
     if not patch.decision.favourable:  # easily taken for its opposite
         text += f"\n{DECISION} is true for {bad}, as the base model's own decision is"
     return text

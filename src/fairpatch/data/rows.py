@@ -9,13 +9,17 @@ from numpy.typing import NDArray
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch._hints import did_you_mean
 from fairpatch.base import NO_SCORE, BaseModel
 from fairpatch.inputs.dates import NEVER, since
+from fairpatch.inputs.keys import numbers_of
 from fairpatch.inputs.roles import Outcomes
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons, Layers, check_many
 from fairpatch.measure.groups import Groups, numbered
+from fairpatch.measure.places import Places
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.parts import Column
 
 Shares = tuple[float, float, float]
 """Of the rows: how many to learn from, to choose on, and to certify on."""
@@ -47,6 +51,10 @@ class Rows:
     """Whose row it is, as a whole number, where people may have several."""
     month: Ints | None = None
     """When they were decided, as whole numbers that sort by time."""
+    batch: Ints | None = None
+    """Whose places are shared out together, as whole numbers."""
+    room: Floats | None = None
+    """How many places there are in each row's batch; None for as many as f approves."""
     made: Ints | None = None
     """Decisions as they were made: 1 for the favourable one, -1 where there is none."""
     outcomes: Outcomes = "everybody"
@@ -206,6 +214,28 @@ def strata_of(comparisons: Comparisons | None, X: Any) -> Groups | None:
     strata = Groups.of(named)
     check_many(len(np.unique(strata.strata)), comparisons)
     return strata
+
+
+def with_batches(rows: Rows, places: Places | None) -> Rows:
+    """The rows with the batches whose places are shared out together, where a target says so."""
+    if places is None or places.by is None:
+        return rows
+    held = Columns.of(rows.X)
+    for name in (places.by, places.number):
+        if isinstance(name, str) and name not in held.names:
+            raise KeyError(
+                f"approvals are by column {name!r}, which the table does not have"
+                + did_you_mean(name, held.names)
+            )
+    batch, room = numbers_of(np.array(held.raw(places.by), object)), None
+    if isinstance(places.number, int):
+        room = np.full(len(rows), float(places.number))
+    elif places.number is not None:
+        room = np.asarray(held.values(Column(name=places.number, kind="number")), np.float64)
+        if not np.isfinite(room).all():
+            raise ValueError(f"column {places.number!r} has no number of places in some rows")
+    # all applications for the same places are in one split, and tested as one
+    return replace(rows, batch=batch, room=room, person=batch)
 
 
 def layers_of(rows: Rows, comparisons: Comparisons | None) -> tuple[Layers, ...]:

@@ -16,6 +16,7 @@ from fairpatch.data.rows import Rows, Shares, strata_of
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
+from fairpatch.patch.batch import filled
 
 
 class Fresh(Protocol):
@@ -161,10 +162,16 @@ def _told_certify(place: Ints, told: Bools, seed: int) -> Ints:
 
 
 def count_rows(rows: Rows, patch: Patch, comparisons: Comparisons | None = None) -> Counts:
-    """Counts of f's and the patch's decisions; by strata where there are any."""
-    return Counts.from_arrays(
+    """Counts of f's and the patch's decisions; by strata where there are any.
+
+    Where places are shared out in batches, of the decisions that are left after that.
+    """
+    after = patch.decide(rows.X, rows.f)
+    if rows.batch is not None:
+        after = filled(patch, rows.X, rows.f, rows.batch, rows.room)
+    counts = Counts.from_arrays(
         decision=rows.f > 0,
-        new_decision=patch.decide(rows.X, rows.f),
+        new_decision=after,
         y=rows.labels,
         sensitive_features=rows.s,
         sample_weight=rows.sample_weight,
@@ -172,3 +179,5 @@ def count_rows(rows: Rows, patch: Patch, comparisons: Comparisons | None = None)
         outcomes=rows.outcomes,
         person=rows.person,
     )
+    # batches are clusters as people are, and no people
+    return counts if rows.batch is None else replace(counts, persons=None)

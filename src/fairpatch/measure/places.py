@@ -28,7 +28,7 @@ SLACK = 0.02
 some people at a time; a batch is cut to the very number when the patch is applied."""
 EXPECTED = (
     "approvals must be 'keep', a rate such as 0.45, a range such as [0.43, 0.46], or places among "
-    "applicants as {'number': 450, 'of': 1000}"
+    "applicants as {'number': 450, 'of': 1000}, or by a column as {'by': 'requisition'}"
 )
 
 
@@ -40,6 +40,10 @@ class Places:
     high: float
     kept: bool = False
     """Whether the range is of the difference from the base model's approval rate."""
+    by: str | None = None
+    """Column of batches, each of which has its own places: they are filled to the very number."""
+    number: str | int | None = None
+    """How many each has: of all the same, or in a column; None for as many as the base model."""
     name: str = "approvals"
     words: str = "approval rate"
     at_least: bool = False
@@ -55,6 +59,8 @@ class Places:
         """
         if given == "keep":
             return cls(-SLACK, SLACK, kept=True)
+        if isinstance(given, Mapping) and "by" in given:
+            return cls(-SLACK, SLACK, kept=True, **_by_batch(given))
         if isinstance(given, Mapping):
             given = _places_among(given)
         if isinstance(given, list | tuple):
@@ -83,7 +89,9 @@ class Places:
         return round(self.low + shift, 12), round(self.high + shift, 12)
 
     def met(self, values: Any, _: float) -> Any:
-        """Whether values keep the range."""
+        """Whether values keep the range; places of a batch are filled to the very number."""
+        if self.by is not None:
+            return np.ones(np.shape(values), bool)
         return (values >= self.low - 1e-12) & (values <= self.high + 1e-12)
 
     def along(self, steps: Any) -> Floats:
@@ -94,6 +102,8 @@ class Places:
     def judge(self, counts: Counts, _: float, confidence: float) -> Judgement:
         """Whether it lies in the range in the population: one test for each end, both at level."""
         estimate = self.estimate(counts, confidence)
+        if self.by is not None:  # nothing that rows could show: it is so
+            return Judgement(Verdict.CERTIFIED, estimate, counts.people)
         if estimate.value is None or estimate.low is None or estimate.high is None:
             return Judgement(Verdict.INCONCLUSIVE, estimate, counts.people)
         if self.low <= estimate.low and estimate.high <= self.high:
@@ -135,9 +145,23 @@ class Places:
 
     def said(self, _: float) -> str:
         """In words."""
+        if self.by is not None:
+            many = "as many as before" if self.number is None else f"{self.number}"
+            return f"the places of every {self.by}: {many}"
         if self.kept:
             return f"as many approvals as before, within {100 * self.high:g} points"
         return f"approval rate {self.low:g} to {self.high:g}"
+
+
+def _by_batch(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A column of batches, and how many places each has."""
+    by, number = given.get("by"), given.get("number", "keep")
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool) and number > 0
+    if set(given) - {"by", "number"} or not isinstance(by, str) or not (
+        whole or isinstance(number, str)
+    ):  # fmt: skip
+        raise ValueError(f"{EXPECTED}; got {dict(given)!r}")
+    return {"by": by, "number": None if number == "keep" else number}
 
 
 def share_moved(before: float, after: float) -> str:

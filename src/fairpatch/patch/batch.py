@@ -11,15 +11,19 @@ nothing, so does whom f approves, as long as there are places.
 """
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from fairpatch import _checks as check
+from fairpatch._arrays import Bools
 from fairpatch._extras import need
 from fairpatch._fetch import row_of, rows_of, sql_name
 from fairpatch.inputs.score_column import given_score, threshold_expr
 from fairpatch.measure.direction import may_demote
+from fairpatch.measure.places import Places
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
 from fairpatch.patch.expressions import approved_expr, confidence_expr
 from fairpatch.patch.model import Patch
@@ -30,13 +34,14 @@ BY_PLACES = "fairpatch_by_places"
 """Whether the number of places decided, and not the patch."""
 PLACES = "number of places"
 """The reason of a change that the places made."""
-_SURE, _TIER, _STANDING, _RANK, _HASH, _FAR, _ONE = (
-    f"__fairpatch_{name}" for name in ("sure", "tier", "standing", "rank", "hash", "far", "one")
+_SURE, _TIER, _STANDING, _RANK, _HASH, _FAR, _ONE, _ROOM = (
+    f"__fairpatch_{name}"
+    for name in ("sure", "tier", "standing", "rank", "hash", "far", "one", "room")
 )
 
 
 def apply_to_places(
-    patch: Patch, table: Any, score: str, *, approvals: int, key: str, **options: Any
+    patch: Patch, table: Any, score: str, *, approvals: Any, key: str, **options: Any
 ) -> Any:
     """The table with a patch's decisions, exactly so many of them favourable.
 
@@ -48,8 +53,9 @@ def apply_to_places(
         Anything that ``apply`` takes. Engines are asked for a few counts first.
     score : str
         Column of the base model's probability.
-    approvals : int
-        Places.
+    approvals : int, or mapping
+        Places; or in every batch, ``{"by": "requisition", "number": 3}``, where the number may be a
+        column's name, or "keep" for as many as the base model approves there.
     key : str
         Column that tells the rows apart: the last tie is broken by its SHA-256.
     **options
@@ -67,11 +73,18 @@ def apply_to_places(
     made = frame.collect_schema().names()
     _check_key(frame, key)
     ordered = nw.from_native(_hashed(_placed(patch, frame, score).to_native(), key))
-    _check(ordered, approvals)
-    rank = nw.col(_ONE).cum_sum().over(order_by=[_TIER, _STANDING, _FAR, _HASH])
+    by_order = [_TIER, _STANDING, _FAR, _HASH]
+    if isinstance(approvals, Mapping):
+        places = Places.of(approvals)
+        by, room = str(places.by), _room(patch, score, places)
+        ordered = ordered.with_columns(room.alias(_ROOM))
+        rank, room = nw.col(_ONE).cum_sum().over(by, order_by=by_order), nw.col(_ROOM)
+    else:
+        _check(ordered, approvals)
+        rank, room = nw.col(_ONE).cum_sum().over(order_by=by_order), approvals
     ordered = ordered.with_columns(rank.alias(_RANK))
     # false and true of columns: pandas has no conditions on a literal
-    inside = (nw.col(_RANK) <= approvals) == bool(patch.decision.favourable)
+    inside = (nw.col(_RANK) <= room) == bool(patch.decision.favourable)
     known = ~nw.col(CHANGED).is_null()
     other = nw.when(known).then(inside != nw.col(DECISION))
     moved = nw.when(known).then(nw.col(CHANGED) != nw.col(BY_PLACES))
@@ -82,6 +95,33 @@ def apply_to_places(
     if REASON in made:
         ordered = ordered.with_columns(_reason().alias(REASON))
     return ordered.select(*made, BY_PLACES).to_native()
+
+
+def filled(patch: Patch, X: Any, f_logit: Any, batch: Any, room: Any = None) -> Bools:
+    """Who is approved where every batch fills its places by the patch's own order, in memory.
+
+    ``room`` are the places of each row's batch; by default as many as f approves there. Of equal
+    standing f's score decides, then the order of the rows.
+    """
+    card, f = patch.card, np.asarray(f_logit, np.float64)
+    if card is None or not patch.strength:
+        points, sure, up, down = np.zeros(len(f)), np.zeros(len(f)), 1, -1
+    else:
+        points, sure = patch.points(X), patch.confidence(f, X)
+        up, down = card.approve_at, card.deny_at
+    approved = f > 0
+    standing = np.where(approved, points + sure - (down + 1), points - sure - up)
+    stays = sure >= NEVER
+    rest = np.where(approved & (not may_demote(patch.direction)), 1, 2)
+    tier = np.where(stays, np.where(approved, 0, 3), rest)
+    order = np.lexsort((-f, -standing, tier, batch))
+    _, first, size = np.unique(np.asarray(batch)[order], return_index=True, return_counts=True)
+    rank = np.empty(len(f), np.int64)
+    rank[order] = np.arange(len(f)) - np.repeat(first, size)
+    if room is None:
+        _, whose = np.unique(batch, return_inverse=True)
+        room = np.bincount(whose, approved)[whose]
+    return np.asarray(rank < room)
 
 
 def _check_key(frame: Any, key: str) -> None:
@@ -131,6 +171,16 @@ def _reason() -> nw.Expr:
     by_patch = nw.when((nw.col(CHANGED) == yes) & (nw.col(BY_PLACES) != yes)).then(nw.col(REASON))
     by_places = (nw.col(CHANGED) == yes) & (nw.col(BY_PLACES) == yes)
     return nw.when(by_places).then(nw.lit(PLACES)).otherwise(by_patch)
+
+
+def _room(patch: Patch, score: str, places: Places) -> nw.Expr:
+    """The places of each row's batch."""
+    if isinstance(places.number, int):
+        return nw.lit(places.number)
+    if places.number is not None:
+        return nw.col(places.number)
+    one = nw.when(approved_expr(patch, score)).then(nw.lit(1)).otherwise(nw.lit(0))
+    return one.sum().over(str(places.by))
 
 
 def _placed(patch: Patch, frame: Any, score: str) -> Any:
