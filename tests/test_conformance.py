@@ -61,6 +61,7 @@ class Kind:
     roles: Roles = field(default_factory=Roles)
     as_plain: float = 1.0
     """Share of decisions that must be those of the plain table."""
+    target: dict[str, Any] = field(default_factory=lambda: dict(TARGET))
 
     @property
     def frame(self):
@@ -125,6 +126,17 @@ def kinds():
         roles=Roles(outcomes="approved"),
         as_plain=0.9,
     )
+    coded = p["income"].where(random.random(len(p)) > 0.1, -99.0)
+    yield Kind("special codes", p.assign(income=coded.where(p["job"] != p["job"].iloc[0], 999.0)),
+               roles=Roles(special={"income": {-99: "no file", 999: "not asked"}}),
+               as_plain=0.0)  # fmt: skip
+    yield Kind("no score", p.assign(score=p["score"].where(random.random(len(p)) > 0.08)),
+               Decision(no_score="denied"), as_plain=0.8)  # fmt: skip
+    ties = p.assign(score=p["score"].round(1))
+    for at_least in (True, False):
+        yield Kind(f"ties, at least {at_least}", ties, Decision(at_least=at_least), as_plain=0.0)
+    some = sorted(p["region"].unique())[:4]
+    yield Kind("one scope", p, as_plain=0.0, target={**TARGET, "where": {"region": some}})
     yield Kind("polars", pl.from_pandas(p))
     yield Kind("pyarrow", pa.Table.from_pandas(p))
 
@@ -140,7 +152,7 @@ def fitted(kind):
 def _fitted(name):
     kind = KINDS[name]
     g = FairPatch(
-        "score", Target(**TARGET), decision=kind.decision, roles=kind.roles,
+        "score", Target(**kind.target), decision=kind.decision, roles=kind.roles,
         categories=kind.categories, exclude=[*kind.exclude, *kind.ignore],
     )  # fmt: skip
     return g.fit(kind.table, "y", sensitive_features=list(kind.sensitive))
@@ -189,7 +201,7 @@ def test_every_door_decides_alike(kind, reference, tmp_path, monkeypatch):
     )  # fmt: skip
     said = {
         "data": str(data), "label": "y", "score": "score", "sensitive": list(kind.sensitive),
-        "decision": kind.decision.model_dump(exclude_none=True), "target": TARGET,
+        "decision": kind.decision.model_dump(exclude_none=True), "target": kind.target,
         "exclude": list(kind.exclude), "ignore": list(kind.ignore),
         "categories": list(kind.categories), "columns": kind.roles.model_dump(mode="json"),
     }  # fmt: skip

@@ -351,6 +351,15 @@ def threshold_odds(decision: Decision, X: Any) -> Any:
     return decision.sign * decision.log_odds(thresholds_of(decision, X))
 
 
+def scores_alike(f_logit: Floats, decision: Decision, thresholds: Any) -> Floats:
+    """Scores again of log-odds, by which models are compared: without what rounding has added.
+
+    A coarse score lies at the edges that it is compared by.
+    """
+    scores = np.round(scores_of(f_logit, decision, thresholds), 12)
+    return np.asarray(likeness(decision, scores))
+
+
 def likeness(decision: Decision, score: Any) -> Any:
     """A score, numbers or an expression, by which models are compared: about 0 to 1.
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import NO_SCORE, BaseModel, chances_of, likeness, scores_of, thresholds_of
+from fairpatch.base import NO_SCORE, BaseModel, chances_of, scores_alike, scores_of, thresholds_of
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import assumption_of, certify_rows
 from fairpatch.choose.redial import redial
@@ -323,7 +323,7 @@ class PatchedModel:
 
         A table in an engine is compared there: one scan.
         """
-        score, X = self.base.score_column, self._in_scope(X)
+        score = self.base.score_column
         if is_engine_table(X):
             if score is None:
                 raise TypeError("f must be a score column of a table in an engine")
@@ -340,8 +340,8 @@ class PatchedModel:
         asked = asked if inside is None else asked & inside
         if not asked.all():
             X, f_logit = take(X, np.flatnonzero(asked)), f_logit[asked]
-        scores = self._in_unit(X, f_logit)
-        alike = likeness(self.patch.decision, scores)
+        thresholds = thresholds_of(self.patch.decision, X)
+        alike = scores_alike(f_logit, self.patch.decision, thresholds)
         return compare_model(self.patch, self.base, X) + compare_rows(self.patch, X, alike)
 
     def apply(

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairpatch._hints import did_you_mean
 from fairpatch._progress import tell
-from fairpatch.base import NO_SCORE, likeness, scores_of, thresholds_of
+from fairpatch.base import NO_SCORE, scores_alike, thresholds_of
 from fairpatch.choose.by_period import about_rows
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
@@ -319,8 +319,7 @@ def _with_expected(choice: Choice, counts: Counts, target: Target, rows: str) ->
 def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     """The patch with what f's scores and its columns look like on the rows it was learned from."""
     rows = rows.with_score
-    scores = scores_of(rows.f, patch.decision, thresholds_of(patch.decision, rows.X))
-    alike = likeness(patch.decision, scores)
+    alike = scores_alike(rows.f, patch.decision, thresholds_of(patch.decision, rows.X))
     fingerprint = fingerprint_of(rows.X, alike, patch.columns, rows.stands_for)
     return patch.model_copy(update={"fingerprint": fingerprint})
 

@@ -32,12 +32,13 @@ def notice(options: "Config", people: Any) -> None:
     ``people`` is a frame, or a table where it lies.
     """
     from fairpatch.cli.profile import MANY_CODES, SEEN, profile
+    from fairpatch.inputs.names import is_protected
 
     some = people.head(SEEN) if hasattr(people, "iloc") else tables.in_memory(people.limit(SEEN))
     roles = {*options.named, *columns_read_by(options)}
     found = profile(some, [], score=options.score)
     for name, why in {**found.ignore, **found.exclude}.items():
-        if name not in roles:
+        if name not in roles and not is_protected(name):  # those no card reads
             note(f"take care: the patch may read {name!r}, which is {why}. Or else: --exclude")
     for name in found.categories:
         if name not in roles:

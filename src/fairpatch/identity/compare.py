@@ -31,6 +31,7 @@ from fairpatch.identity.fingerprint import step_of
 from fairpatch.identity.probe import probe_distance
 from fairpatch.inputs.score_column import given_score, none_expr
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.expressions import in_scope_table
 from fairpatch.patch.fingerprint import Fingerprint
 from fairpatch.patch.model import Patch
 from fairpatch.patch.typed import check_types
@@ -157,7 +158,7 @@ def compare(patch: Patch, table: Any, score: str) -> Comparison:
     known = patch.fingerprint
     if known is None:
         return Comparison(0, ())
-    frame = nw.from_native(table)
+    frame = nw.from_native(in_scope_table(patch.scope, table))
     check_types(patch, frame.collect_schema())
     if patch.decision.knocks_out and not isinstance(frame, nw.DataFrame):
         frame = frame.filter(~none_expr(given_score(patch.decision, score)))

@@ -20,32 +20,36 @@ NEVER = -1
 """The month of a row without a date."""
 MONTHS, QUARTERS = 12, 12
 """Months that are shown by themselves, and quarters, at most."""
-DAYS = 19_000_101
-"""Whole numbers from here on are days."""
+DAYS, TOO_LATE = 19_000_101, 100_000_000
+"""Whole numbers from here on are days; and from here on no dates at all."""
 END = "fairpatch_end"
 
 
 def month_expr(table: Any, column: str) -> nw.Expr:
     """The month of every row of a frame or a table in an engine, as a whole number."""
     frame = nw.from_native(table)
-    kind = frame.collect_schema()[column]
-    day = nw.col(column)
-    if kind == nw.Date or isinstance(kind, nw.Datetime) or kind == nw.Datetime:
-        month = day.dt.year().cast(nw.Int64) * 100 + day.dt.month().cast(nw.Int64)
-        return month.fill_null(NEVER)
+    kind, day = frame.collect_schema()[column], nw.col(column)
+    if any(kind == dated for dated in (nw.Date, nw.Datetime)):
+        return _or_never(~day.is_null(), day.dt.year() * 100 + day.dt.month())
     if kind == nw.String:
         _check_text(frame, column)
-        text = day.str.slice(0, 4) + day.str.slice(5, 2)
-        return nw.when(day.str.len_chars() >= len("2024-11")).then(text).cast(nw.Int64).fill_null(
-            NEVER
-        )  # fmt: skip
+        text = nw.concat_str(day.str.slice(0, 4), day.str.slice(5, 2))
+        return nw.when(day.str.len_chars() >= len("2024-11")).then(text).otherwise(
+            nw.lit(str(NEVER))
+        ).cast(nw.Int64)  # fmt: skip
     if not kind.is_numeric():
         raise TypeError(f"date names column {column!r}, which is {kind}: a date was expected")
-    number = nw.when(day == day).then(day)  # noqa: PLR0124 no NaN
-    ends = row_of(frame.lazy().select(number.max().alias(END)))
-    top = float(ends[END] or 0)
-    whole = number.cast(nw.Int64).fill_null(NEVER)
-    return nw.when(whole > 0).then(whole // 100).otherwise(whole) if top >= DAYS else whole
+    known = (day > 0) & (day < TOO_LATE)  # nor NaN
+    ends = row_of(frame.lazy().filter(known).select(day.max().alias(END)))
+    whole = _or_never(known, day)
+    if float(ends[END] or 0) < DAYS:
+        return whole
+    return nw.when(whole > 0).then(whole // 100).otherwise(whole)
+
+
+def _or_never(known: nw.Expr, month: nw.Expr) -> nw.Expr:
+    whole: nw.Expr = nw.when(known).then(month).otherwise(nw.lit(NEVER)).cast(nw.Int64)
+    return whole
 
 
 def _check_text(frame: Any, column: str) -> None:
@@ -65,6 +69,11 @@ def _check_text(frame: Any, column: str) -> None:
 def months_of(table: Any, column: str) -> Ints:
     """The months of rows in memory."""
     frame = nw.from_native(table, eager_only=True)
+    if frame[column].dtype == nw.Object:  # days as Python has them
+        days = [d if hasattr(d, "month") and d == d else None for d in frame[column].to_list()]  # noqa: PLR0124
+        if any(day is not None for day in days):
+            months = [NEVER if d is None else d.year * 100 + d.month for d in days]
+            return np.array(months, np.int64)
     named = frame.select(month_expr(table, column).alias(END))
     return np.asarray(named[END].cast(nw.Int64).to_numpy(), np.int64)
 
