@@ -2,6 +2,7 @@
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairpatch import Adversarial, FairPatch, Patch, Roles, Target, Training, review
@@ -10,7 +11,8 @@ from fairpatch.data.engine_counts import count_table
 from fairpatch.datasets import Population
 from fairpatch.measure import p_rule
 from fairpatch.measure.counts import Counts
-from fairpatch.patch import Lock, edit, load, save
+from fairpatch.patch import CardScale, Column, Lock, edit, load, save
+from fairpatch.patch.apply import apply
 from fairpatch.patch.difference import difference
 
 LOCKED = {"policy": ["knock-out", "guaranteed"], "amount": {"at_least": 45_000}}
@@ -145,3 +147,15 @@ def test_locked_is_a_mapping():
     with pytest.raises(TypeError, match="locked must name columns"):
         Target(p_rule=0.8, locked="policy")
     assert "locked where policy is open" in str(Target(p_rule=0.8, locked={"policy": "open"}))
+
+
+def test_a_lock_that_no_type_can_hold_is_refused():
+    """Dropped, it would unlock everybody."""
+    card = CardScale(approve_at=1, locked=[Lock(column="k", values=["yes"])])
+    patch = Patch(columns=[Column(name="k", kind="category")], concepts=[], card=card)
+    for values in ([True, False], [1, 0]):
+        frame = pd.DataFrame({"k": values, "p": 0.3})
+        with pytest.raises(TypeError, match="everybody would be unlocked"):
+            apply(patch, frame, "p")
+        with pytest.raises(TypeError, match="everybody would be unlocked"):
+            apply(patch, duckdb.sql("SELECT * FROM frame"), "p")

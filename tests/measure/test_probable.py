@@ -157,3 +157,13 @@ def test_on_the_command_line(tmp_path):
                      code=(0, 3, 4, 5))  # fmt: skip
     done = fairpatch("deploy", "run", "pack", "--table", "people", cwd=tmp_path)
     assert "drawn by probabilities" in done.stdout + done.stderr
+
+
+def test_the_order_of_the_groups_draws_nobody():
+    frame = nw.from_native(people(2_000, 3))
+    one, two = (
+        draw(frame, Roles(probable={"group": {g: f"p_{g}" for g in order}}).probable, None)
+        for order in ("ab", "ba")
+    )
+    assert one.groups == two.groups
+    assert (one.values == two.values).all()

@@ -250,8 +250,10 @@ def _not_compared(counts: Counts, target: Target) -> Iterator[str]:
     )
     for feature in together.features:
         table = together.by(feature).known()
+        if len(table.groups) < 2 or table.heads.min() < MIN_PEOPLE:
+            continue
         for r in target.fairness_requirements:
-            if isinstance(r.metric, Metric) and table.heads.min(initial=0) >= MIN_PEOPLE:
+            if isinstance(r.metric, Metric):
                 judged = r.metric.judge(table, r.limit, target.confidence)
                 value = of_pair(r.metric, table, judged.estimate)
                 yield f"All of those together, {feature}: {r} is {judged.verdict}, {value}."
