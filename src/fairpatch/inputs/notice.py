@@ -42,7 +42,9 @@ class Question:
     """Which role, or which part of the decision, says it."""
     column: str
     evidence: str
-    """What was seen, as a sentence."""
+    """What was seen, and what is wrong with it."""
+    say: str
+    """What is asked."""
     python: str
     """How it is said in Python."""
     yaml: str
@@ -53,7 +55,7 @@ class Question:
     """The evidence in short, for a comment."""
 
     def __str__(self) -> str:
-        return f"{self.evidence} {hint(self.python, self.yaml)}"
+        return f"{self.evidence} {self.say} {hint(self.python, self.yaml)}"
 
 
 class UnsaidError(ValueError):
@@ -164,7 +166,8 @@ def _unknown(feature: str, rows: Mapping[Value, int], roles: Roles) -> Iterator[
     yield Question(
         "unknown", feature,
         f"{feature!r} has {shown}, which reads like nobody knows: a group of such people is "
-        "compared with the others as if it were one. Say who is of no group:",
+        "compared with the others as if it were one.",
+        "Say who is of no group:",
         f"Roles(unknown={{{feature!r}: {listed!r}}}), or {{{feature!r}: []}} for a group like any "
         "other",
         f"columns: {{unknown: {{{feature}: {_yaml(listed)}}}}}, or [] for a group like any other",
@@ -189,8 +192,8 @@ def _spelled(feature: str, found: Sequence[Value], roles: Roles) -> Iterator[Que
     rest = {group: [v for v in written if v != group] for group, written in same.items()}
     yield Question(
         "spellings", feature,
-        f"{feature!r} is written in several ways: {shown}. Each would be a group of its own. Say "
-        "which are one:",
+        f"{feature!r} is written in several ways: {shown}. Each would be a group of its own.",
+        "Say which are one:",
         f"Roles(spellings={{{feature!r}: {rest!r}}})",
         f"columns: {{spellings: {{{feature}: {_yaml(rest)}}}}}",
         rest, f"{feature!r} is written in several ways: {shown}",
@@ -208,8 +211,8 @@ def _at_the_threshold(seen: Seen, decision: Any) -> Iterator[Question]:
     at = decision.above
     yield Question(
         "at_least", "score",
-        f"{many:,} of {len(here):,} scores are exactly the threshold, {at}: is that decision 1, or "
-        "0?",
+        f"{many:,} of {len(here):,} scores are exactly the threshold, {at}.",
+        "Is that decision 1, or 0?",
         f"Decision(at_least=True) for a model that decides 1 at {at} or more, at_least=False for "
         f"above {at}",
         f"decision: {{at_least: true}} for a model that decides 1 at {at} or more, false for above "
@@ -254,9 +257,9 @@ def _person(seen: Seen, columns: Sequence[str]) -> Iterator[Question]:
 def _of_persons(column: str, persons: int, rows: int, most: int) -> Question:
     return Question(
         "person", column,
-        f"{column!r} has {persons:,} values in {rows:,} rows, up to {most:,} rows of one: are "
-        "those rows of one person? Then they are not independent of each other, and every interval "
-        "is too short. Say",
+        f"{column!r} has {persons:,} values in {rows:,} rows, up to {most:,} rows of one. Rows of "
+        "one person are not independent of each other: every interval would be too short.",
+        "If they are, say",
         f"Roles(person={column!r}); or Roles(exclude=[{column!r}]) where it is no person's number",
         f"columns: {{person: {column}}}; or exclude it where it is no person's number",
         column, f"{persons:,} values in {rows:,} rows, up to {most:,} rows of one",
@@ -309,7 +312,7 @@ def _date(column: str, values: Any) -> Iterator[Question]:
         return
     yield Question(
         "date", column,
-        f"{column!r} looks like {how}: points for it would mean something else every month. Say",
+        f"{column!r} looks like {how}: points for it would mean something else every month.", "Say",
         f"Roles(date={column!r}) where it is when somebody was decided, or "
         f"Roles(exclude=[{column!r}])",
         f"columns: {{date: {column}}} where it is when somebody was decided, or exclude it",
@@ -362,7 +365,7 @@ def _later(column: str, values: Any, seen: Seen, roles: Roles) -> Iterator[Quest
         )
     yield Question(
         "known", column,
-        f"{column!r} {why}: was it known when people were decided? If not, say",
+        f"{column!r} {why}.", "Was it known when people were decided? If not, say",
         f"Roles(exclude=[{column!r}]); if it was, Roles(known=[{column!r}]){made}",
         f"columns: {{exclude: [{column}]}}; if it was, {{known: [{column}]}}{made}",
         column, why,
