@@ -20,6 +20,7 @@ from benchmarks import (
     monitor,
     online,
     outcomes,
+    persons,
     places,
     printed,
     probable,
@@ -29,6 +30,7 @@ from benchmarks import (
     signing,
     speed,
     stack,
+    tables,
     target,
     ten,
     watch,
@@ -51,6 +53,7 @@ EXPERIMENTS = {
     "monitor": monitor,
     "online": online,
     "outcomes": outcomes,
+    "persons": persons,
     "places": places,
     "printed": printed,
     "probable": probable,
@@ -60,6 +63,7 @@ EXPERIMENTS = {
     "speed": speed,
     "stack": stack,
     "ten": ten,
+    "tables": tables,
     "target": target,
     "certificate": certificate,
     "watch": watch,
@@ -108,7 +112,7 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     whole_numbers = {
         "delivery": ["--seeds"], "load": ["--rate", "--seconds"], "margin": ["--fits"],
         "outcomes": ["--seeds", "--draws", "--fits", "--streams"],
-        "printed": ["--splits", "--steps"],
+        "persons": ["--tables", "--streams"], "printed": ["--splits", "--steps"],
     }  # fmt: skip
     for verb, names in whole_numbers.items():
         for name in names:

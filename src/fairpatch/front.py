@@ -18,6 +18,7 @@ from fairpatch.choose.fit import fit_target
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learner, Task
 from fairpatch.choose.target import Target
+from fairpatch.data.contents import in_own_order
 from fairpatch.data.engine_splits import EngineSplits, is_engine_table
 from fairpatch.data.features import read_features, read_given
 from fairpatch.data.noticed import ask_rows
@@ -266,10 +267,10 @@ class FairPatch(PatchEstimator):
         if previous is not None:
             rows = replace(rows, previous=previous.decisions(rows.X))
             hidden = (*hidden, *previous.score_columns)
+        rows, known = in_own_order(rows, seen_rows(seen, len(rows)))
         splits = in_memory(
-            rows, self.splits, self.max_rows, seed, seen_rows(seen, len(rows)),
-            for_all=sample_weight is None,
-        )  # fmt: skip
+            rows, self.splits, self.max_rows, seed, known, for_all=sample_weight is None
+        )
         return self._learn(splits, decision, classes, hidden, previous, named=given.named)
 
     def _fit_table(self, X: Any, y: Any, s: Any) -> Self:

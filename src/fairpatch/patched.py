@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import NO_SCORE, BaseModel, chances_of, scores_alike, scores_of, thresholds_of
+from fairpatch.base import NO_SCORE, BaseModel, chances_of, scores_of, thresholds_of
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import assumption_of, certify_rows
 from fairpatch.choose.redial import redial
@@ -21,6 +21,7 @@ from fairpatch.data.outcomes import expecting
 from fairpatch.data.rows import Rows, seen_rows, strata_of, take, with_batches
 from fairpatch.data.splits import FreshRows
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
+from fairpatch.identity.likeness import scores_alike
 from fairpatch.inputs.given import take_apart
 from fairpatch.inputs.made import made_in, made_of
 from fairpatch.measure.cells import UNKNOWN

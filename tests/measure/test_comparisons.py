@@ -148,7 +148,7 @@ def test_each_group_is_compared_with_the_reference_alone():
     random = np.random.default_rng(0)
     n = 4_000
     s = random.choice(["a", "b", "c"], n)
-    f = random.random(n) < np.select([s == "a", s == "b"], [0.5, 0.45], 0.35)
+    f = random.random(n) < np.select([s == "a", s == "b"], [0.42, 0.45], 0.35)
     counts = Counts.from_arrays(decision=f, sensitive_features={"s": s, "t": s != "c"})
     one = Comparisons.of(None, reference={"s": "b"})
     assert list(one.compare(counts)) == ["s: a against b", "s: c against b", "t"]

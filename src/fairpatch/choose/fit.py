@@ -10,7 +10,7 @@ import numpy as np
 
 from fairpatch._hints import did_you_mean
 from fairpatch._progress import tell
-from fairpatch.base import NO_SCORE, scores_alike, thresholds_of
+from fairpatch.base import NO_SCORE, thresholds_of
 from fairpatch.choose.by_period import about_rows
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.choice import Choice, choose
@@ -36,6 +36,7 @@ from fairpatch.data.outcomes import (
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Fresh, FreshRows, count_rows
 from fairpatch.identity.fingerprint import fingerprint_of
+from fairpatch.identity.likeness import scores_alike
 from fairpatch.inputs.probable import assumed, without_assumption
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts

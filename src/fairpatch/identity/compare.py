@@ -17,7 +17,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Floats
 from fairpatch._fetch import row_of
 from fairpatch._hints import hint
-from fairpatch.base import BaseModel, likeness
+from fairpatch.base import BaseModel
 from fairpatch.identity.figures import (
     FEW,
     Expressions,
@@ -28,6 +28,7 @@ from fairpatch.identity.figures import (
     sums_of_table,
 )
 from fairpatch.identity.fingerprint import step_of
+from fairpatch.identity.likeness import likeness
 from fairpatch.identity.probe import probe_distance
 from fairpatch.inputs.score_column import given_score, none_expr
 from fairpatch.patch.columns import Columns
