@@ -223,7 +223,9 @@ def _special(seed: int) -> Iterator[dict[str, Any]]:
         g = FairPatch("score", Target(p_rule=0.9), decision=AT, roles=roles)
         g.fit(t, "repaid", sensitive_features=["few"])
         lines = [line.strip() for line in str(g.patch_).splitlines()]
-        told = [line for line in lines if line.startswith(("is -1", "is 999", "no file", "no card"))][:2]
+        told = [
+            line for line in lines if line.startswith(("is -1", "is 999", "no file", "no card"))
+        ][:2]
         yield {
             "point": "10", "table": f"-1 and 999 in rev_util, {said}",
             "truth": "codes are no quantities", "unsaid": "", "said": "; ".join(told) or lines[0],
