@@ -311,8 +311,8 @@ class FairPatch(PatchEstimator):
             splits.learn, decision.named(classes), hidden, self._roles.categories
         )
         scored = splits.scored(base)
-        check_outcomes(scored, given_y=self.target.given_y)
         ask_rows(learned_rows(scored), base, self._roles, hidden, learns=True)
+        check_outcomes(scored, given_y=self.target.given_y)
         _check_sure(scored.learn.f)
         task = Task(
             scored, encoder, base.decision, self.target, seed_of(self.random_state),

@@ -84,7 +84,7 @@ def test_a_review_shows_no_figure_of_the_approved_alone_as_everybodys(fits):
     promoted = next(move for move in summary.swap if move.what == "promoted")
     assert promoted.outcome_rate.value is None
     assert "newly approved" in summary.outcomes.sentences[1]
-    assert "none of them has been observed" in summary.outcomes.sentences[1]
+    assert "none has been observed" in summary.outcomes.sentences[1]
     page = review.html()
     assert "<td>accuracy</td>" not in page
     whole = full.review(X, true, sensitive_features=s)

@@ -147,7 +147,7 @@ def test_people_with_s_missing_are_said_to_be_left_out():
     frame = pd.DataFrame({"p": np.tile([0.2, 0.8, 0.9], 20)})
     s = np.array(["a", "b", None] * 20, dtype=object)
     found = audit(frame, sensitive_features={"s": s}, estimator="p")
-    assert "People with s missing are not compared." in str(found)
+    assert "People whose s is not known are not compared." in str(found)
 
 
 def test_a_table_in_an_engine_needs_names(people):

@@ -21,6 +21,12 @@ from fairpatch.patch.parts import Column
 IDENTIFIER = re.compile(
     r"(^|_|\b)(id|uuid|key|number|nummer|no|nr|ref|reference|account|konto)s?$", re.IGNORECASE
 )
+WEIGHING = re.compile(
+    r"(^|_|\b)((sample|sampling|survey|person|case|row)_?weights?|exposure|exposition"
+    r"|hochrechnungsfaktor|gewichtung)$", re.IGNORECASE,
+)  # fmt: skip
+NUMBERS = 100
+"""Different whole numbers in a column called id or number: more of them are no quantity."""
 DISTINCT = 0.5
 """Of a text's rows: with more different values than this, it names people."""
 WORDS = 4
@@ -74,8 +80,13 @@ def _number(name: str, values: Floats, f_logit: Floats) -> str | None:
     whole, many = bool(np.all(x == np.rint(x))), len(np.unique(x))
     # n people on so few numbers meet n^2 / 2 range times by chance: a number that nobody shares
     numbered = len(x) ** 2 / (2.0 * max(1.0, float(np.ptp(x)))) > MEETINGS
-    if whole and many == len(x) and (numbered or IDENTIFIER.search(name.rstrip(" ._-"))):
+    named = IDENTIFIER.search(name.rstrip(" ._-"))
+    if whole and many == len(x) and (numbered or named):
         return "an identifier: no two people have the same"
+    if whole and named and many > NUMBERS:
+        return "a number that names somebody or something, and no quantity, by its name"
+    if WEIGHING.search(name):
+        return "what a row weighs, by its name: say so, Roles(weight=...), or call it otherwise"
     return None
 
 

@@ -41,10 +41,13 @@ class InPeriod:
 def about_rows(
     certificate: Certificate, rows: Sequence[Rows], patch: Patch, target: Target
 ) -> Certificate:
-    """The same with what else is to be known of the rows that it is about."""
+    """The same with what else is to be known of the rows that it is about, which are the last.
+
+    Rows before them are those that were learned from: they say how other periods are.
+    """
     found = judged(in_periods(rows, patch, target), target)
     made = overruled_of(rows, patch)
-    remarks = [*([] if made is None else [str(made)]), *said(found)]
+    remarks = [*([] if made is None else [str(made)]), *said(found, learned=len(rows) > 1)]
     if patch.decision.knocks_out:
         counts = [count_rows(some, patch) for some in (rows[-1], rows[-1].with_score)]
         remarks += funnel(*counts)
@@ -63,7 +66,7 @@ def funnel(everybody: Counts, scored: Counts) -> list[str]:
             continue
         alone, of_all = (of_pair(P_RULE, c, P_RULE.of(c)).value for c in (own, whole))
         shares = ", ".join(
-            f"{name} {1 - n / max(size, 1):.0%}"
+            f"{1 - n / max(size, 1):.0%} of {name}"
             for name, n, size in zip(whole.group_names, own.heads, whole.heads, strict=True)
             if not too_few(size - n)
         )
@@ -135,13 +138,14 @@ def _compared(counts: Counts, target: Target) -> dict[str, Counts]:
         return {}
 
 
-def said(found: Sequence[InPeriod]) -> list[str]:
+def said(found: Sequence[InPeriod], *, learned: bool = False) -> list[str]:
     """The figures of all periods, a sentence for each requirement and feature."""
+    whose = "By period, rows that were learned from among them" if learned else "By period"
     lines: dict[tuple[str, str], list[str]] = {}
     for one in found:
         value = "withheld" if one.estimate.value is None else f"{one.estimate.value:.2f}"
         lines.setdefault((one.requirement, one.feature), []).append(f"{one.period} {value}")
-    return [f"By period, {r}, {feature}: {', '.join(v)}." for (r, feature), v in lines.items()]
+    return [f"{whose}, {r}, {feature}: {', '.join(v)}." for (r, feature), v in lines.items()]
 
 
 def drift(found: Sequence[InPeriod]) -> str | None:

@@ -30,7 +30,7 @@ from fairpatch.cli.options import (
     Weight,
 )
 from fairpatch.cli.people import table_of
-from fairpatch.cli.say import refuse, say, say_json
+from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
 
 
@@ -63,6 +63,8 @@ def run(
 ) -> None:
     """Audit a table of scores; with a target, the exit code is its verdict."""
     from fairpatch.cli import config as configs
+    from fairpatch.patch.expressions import in_scope_table
+    from fairpatch.patch.locks import locks_of
     from fairpatch.report.audit import audit
 
     options = configs.read(
@@ -86,6 +88,11 @@ def run(
     tell_names(f, table)
     if options.score:
         tables.need_probabilities(table, options.score, options.data, options.decision)
+    scope = locks_of(options.target.model_dump().get("where") or {}, unless=True)
+    if scope:
+        words = " and ".join(str(lock).removeprefix("unless ") for lock in scope)
+        note(f"only where {words}, as the target says: nobody else is counted")
+        table = in_scope_table(scope, table)
     audited = audit(
         table if options.score else tables.in_memory(table),
         options.label,

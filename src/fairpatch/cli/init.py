@@ -61,8 +61,10 @@ def run(
                 "at which decisions are made"
             )
     for role, why in guessed.why.items():
-        if role != "at_least":
+        if role in NOTICED:
             note(f"{NOTICED[role]}: {why}")
+    if guessed.other_scores and guessed.score is not None:
+        note(f"score: took {guessed.score!r}; or is it {' or '.join(guessed.other_scores)}?")
     say(f"wrote {out}; check it, then: fairpatch audit --config {out}")
 
 
@@ -73,6 +75,7 @@ def _open(profile: Profile, model: str | None, favourable: int | None) -> list[s
         "favourable": favourable is None,
         "threshold": _hardly_any(profile),
         "at_least": bool(profile.ties),
+        "no_score": profile.no_score == "?",
         "outcomes": profile.outcomes == "?",
         "score": profile.score is None and model is None,
         "sensitive": not profile.sensitive,
@@ -104,7 +107,7 @@ decision:
   favourable: {'"?"' if favourable is None else favourable}
   # decision 1 is a {_what(profile)} above this{_at_half(profile)}: set it to your model's own
   threshold: {_threshold(profile)}
-{_ties(profile)}{_unit(profile)}\
+{_ties(profile)}{_no_score(profile)}{_unit(profile)}\
   # what people call them: approved, denied, positive_words, negative_words
 # {what if model is None else "the base model"}
 {base}
@@ -141,12 +144,31 @@ NOTICED = {
 
 
 def _ties(profile: Profile) -> str:
+    if profile.at_least is not None:
+        why = f"as {_decided(profile)} says" if profile.decided else "as outcomes show"
+        return f"""\
+  # what is decided at exactly the threshold: true for 1, false for 0, {why}
+  at_least: {str(profile.at_least).lower()}
+"""
     if not profile.ties:
         return ""
     return f"""\
   # true where a score of exactly the threshold is decision 1 too, false where it is decision 0:
   # {profile.ties}
   at_least: "?"
+"""
+
+
+def _decided(profile: Profile) -> str:
+    return next(iter(profile.decided), "")
+
+
+def _no_score(profile: Profile) -> str:
+    if profile.no_score is None:
+        return ""
+    return f"""\
+  # {profile.why["no_score"]}: denied, if that was decided before anybody was scored; else refuse
+  no_score: {'"?"' if profile.no_score == "?" else profile.no_score}
 """
 
 
@@ -157,6 +179,7 @@ def _columns(profile: Profile) -> str:
         _outcomes(profile)
         + _entry("person", profile.person, f"whose row it is: {why.get('person')}")
         + _entry("date", profile.date, f"when somebody was decided: {why.get('date')}")
+        + _of_values("decided", profile.decided, "decisions as they were made: the favourable one")
         + _of_values("unknown", profile.unknown, why.get("unknown", ""))
         + _of_values("spellings", profile.spellings, why.get("spellings", ""))
         + _of_values(
@@ -195,7 +218,7 @@ def _threshold(profile: Profile) -> str:
         shown = ", ".join(f"{_yaml(value)}: {cut:g}" for value, cut in cuts.items())
         return f"{{{_yaml(column)}: {{{shown}}}}}  # outcomes are known on one side of these"
     if profile.threshold is not None:
-        return f"{profile.threshold:g}  # outcomes are known on one side of this"
+        return f"{profile.threshold:g}  # {profile.why_threshold}"
     return '"?"' if _hardly_any(profile) else "0.5"
 
 

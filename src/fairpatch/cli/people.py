@@ -38,7 +38,7 @@ def notice(options: "Config", people: Any) -> None:
     roles = {*options.named, *columns_read_by(options)}
     found = profile(some, [], score=options.score)
     for name, why in {**found.ignore, **found.exclude}.items():
-        if name not in roles and not is_protected(name):  # those no card reads
+        if name not in roles and name not in options.columns.columns and not is_protected(name):
             note(f"take care: the patch may read {name!r}, which is {why}. Or else: --exclude")
     for name in found.categories:
         if name not in roles:

@@ -4,6 +4,18 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from fairpatch.cli.decided import (
+    CLEAN,
+    CLEARLY,
+    FEW_VALUES,
+    PERCENT,
+    apart,
+    by_decisions,
+    choose_score,
+    find_decisions,
+    parting,
+    with_ties,
+)
 from fairpatch.inputs.direction import harm_in
 
 if TYPE_CHECKING:
@@ -20,17 +32,10 @@ AGES = ("age", "alter", "age_years", "applicant_age", "edad", "leeftijd")
 LABELS = ("y", "label", "target", "outcome", "default", "defaulted", "class", "repaid", "bad",
           "good", "approved", "hired", "churn", "fraud", "recid", "ausfall", "zurückgezahlt",
           "kündigung", "betrug", "impago")  # fmt: skip
-SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default", "ausfallwahrscheinlichkeit",
-          "wahrscheinlichkeit", "probabilité", "probabilidad")  # fmt: skip
-POINTS = ("score", "points", "fico", "scorecard", "punkte", "scorewert", "punktzahl", "rating",
-          "puntos", "puntaje", "scoring")  # fmt: skip
-LOW_POINTS, HIGH_POINTS = 100, 10_000
-"""A score in points goes beyond the first, and not beyond the second."""
-FEW_PRODUCTS, CLEAN, CLEARLY = 12, 0.995, 0.02
-"""Values of a column that may each have a threshold; how few outcomes may be below theirs; and how
-much better they must part people than one threshold does."""
-WEIGHTS = ("weight", "weights", "sample_weight", "w", "wgt", "fnlwgt", "pweight", "gewicht",
-           "hochrechnungsfaktor", "poids", "peso")  # fmt: skip
+FEW_PRODUCTS = 12
+"""Values of a column that may each have a threshold."""
+WEIGHTS = ("weight", "weights", "sample_weight", "sampling_weight", "exposure", "w", "wgt",
+           "fnlwgt", "pweight", "gewicht", "hochrechnungsfaktor", "poids", "peso")  # fmt: skip
 TRAINED = ("train", "is_train", "in_train", "trained_on")
 CODES = ("code", "_cd", "zip", "postcode", "region", "branch", "district", "sector", "industry",
          "channel", "product", "plz", "postleitzahl", "filiale", "branche",
@@ -40,10 +45,9 @@ YES = ("yes", "y", "true", "1", "bad", "default", "defaulted", "good", "approved
 KEY = "different for everybody, as a key is"
 SEEN = 20_000
 """Rows that are looked at."""
-FEW_VALUES, MANY_CODES = 20, 100
+MANY_CODES = 100
 FEW = 0.02
 """A model that approves fewer, or denies fewer, decides by another threshold."""
-PERCENT = 100
 
 
 @dataclass
@@ -87,6 +91,15 @@ class Profile:
     special: dict[str, dict[str, str]] = field(default_factory=dict)
     ties: str = ""
     """How many scores are exactly the threshold, where that is no accident."""
+    at_least: bool | None = None
+    """Whether those are decided as the ones above, where decisions say so."""
+    decided: dict[str, Any] = field(default_factory=dict)
+    """A column of decisions as they were made, and its favourable word."""
+    why_threshold: str = "outcomes are known on one side of this"
+    no_score: str | None = None
+    """What becomes of people without a score, where there are any: "?" where nobody can tell."""
+    other_scores: list[str] = field(default_factory=list)
+    """Columns that may be the score instead."""
     why: dict[str, str] = field(default_factory=dict)
     """By role: what was seen, for a comment."""
 
@@ -101,7 +114,10 @@ def profile(
     guess = Profile(ignore=dict.fromkeys(index, "the index of the frame it was written from"))
     guess.score = score
     names = [name for name in frame.columns if name not in index]
-    for name in (n for n in names if n != score):
+    find_decisions(guess, frame, [n for n in names if n.lower() not in LABELS])
+    if score is None:
+        choose_score(guess, frame, names)
+    for name in (n for n in names if n != guess.score and n not in guess.decided):
         _role(guess, name, frame[name])
         _cut(guess, name, frame[name].dropna())
     if guess.label == "?":  # the only column of two values that nothing else is
@@ -112,6 +128,7 @@ def profile(
     if guess.score is not None:
         _copies(guess, frame)
         _of_score(guess, frame[guess.score].dropna())
+        by_decisions(guess, frame)
         if guess.label != "?":
             _whose_outcomes(guess, frame)
     if score is None:  # a fit whose score is known asks by itself
@@ -120,6 +137,7 @@ def profile(
         keys = [n for n, why in guess.ignore.items() if why == KEY and frame[n].dtype.kind in "iu"]
         guess.key = keys[0] if len(keys) == 1 else None
         guess.ignore.pop(guess.key or "", None)
+    guess.perhaps_codes = [n for n in guess.perhaps_codes if n not in _taken(guess)]
     return guess
 
 
@@ -136,10 +154,12 @@ def _noticed(guess: Profile, frame: Any, names: list[str], favourable: int | Non
     seen = Seen.of(
         frame[free], groups, approved=approved, label=_labels(guess, frame), at_threshold=here
     )
-    decision = Decision(score_unit=guess.unit, threshold=guess.threshold or 0.5)
+    known = {} if guess.at_least is None else {"at_least": guess.at_least}
+    decision = Decision(score_unit=guess.unit, threshold=guess.threshold or 0.5, **known)
     asked: list[Question] = list(questions_of(seen, Roles(), decision))
     for q in asked:
-        guess.why.setdefault(q.role, q.seen)
+        before = guess.why.get(q.role)
+        guess.why[q.role] = q.seen if before is None else f"{before}; {q.seen}"
         if q.role == "at_least":
             guess.ties = q.seen
         elif q.role in ("unknown", "spellings"):
@@ -203,8 +223,6 @@ def _role(guess: Profile, name: str, values: Any) -> None:
     kind = known.dtype.kind
     if guess.label == "?" and distinct == 2 and lower in LABELS:
         guess.label = name
-    elif guess.score is None and (unit := _unit_of(lower, known, kind)):
-        guess.score, guess.unit = name, unit
     elif lower in WEIGHTS and kind in "iuf" and guess.weight is None:
         guess.weight = name
     elif lower in TRAINED and distinct <= 2:
@@ -250,34 +268,23 @@ def _code(guess: Profile, name: str, distinct: int) -> None:
 def _cut(guess: Profile, name: str, known: Any) -> None:
     """Bands for a number that is sensitive, or an age."""
     from fairpatch.inputs.bands import proposed
+    from fairpatch.inputs.notice import special_codes
     from fairpatch.measure.groups import MAX_NUMBERS
 
     wanted = name in guess.sensitive or name.lower() in AGES
     if wanted and known.dtype.kind in "iuf" and known.nunique() > MAX_NUMBERS:
         found = guess.bands if name in guess.sensitive else guess.ages
-        found[name] = proposed(known.unique().tolist())
+        codes = special_codes(known.to_numpy(float))
+        found[name] = proposed([v for v in known.unique().tolist() if v not in codes])
+        if codes:
+            guess.unknown[name] = codes
+            told = f"{name!r} has {' and '.join(map(str, codes))}, far from all others"
+            guess.why["unknown"] = "; ".join(filter(None, (guess.why.get("unknown"), told)))
 
 
 def _is_sensitive(lower: str) -> bool:
     words = re.split(r"[^a-z]+", lower)
     return lower in GROUPS or any(word.startswith(SENSITIVE) for word in words)
-
-
-def _named(lower: str, words: tuple[str, ...]) -> bool:
-    return any(lower == s or lower.startswith((s + "_", s + ".", s + " "))
-               or lower.endswith(("_" + s, " " + s)) for s in words)  # fmt: skip
-
-
-def _unit_of(lower: str, known: Any, kind: str) -> "Unit | None":
-    """What the scores are in, if the name is a score's and the values may be; else None."""
-    if kind not in "fiu" or not len(known) or known.min() < 0:
-        return None
-    if _named(lower, SCORES) and kind == "f" and known.max() <= 1:
-        return "probability"
-    if _named(lower, SCORES) and 1 < known.max() <= PERCENT:
-        return "percent"
-    many = known.nunique() > FEW_VALUES and LOW_POINTS < known.max() <= HIGH_POINTS
-    return "points" if _named(lower, POINTS) and many else None
 
 
 def _of_score(guess: Profile, known: Any) -> None:
@@ -298,7 +305,7 @@ def _whose_outcomes(guess: Profile, frame: Any) -> None:
     if scores.dtype.kind not in "iuf":
         return
     values, told = scores[known].to_numpy(float), labels[known].notna().to_numpy()
-    cut = _parting(values, told)
+    cut = parting(values, told)
     if cut is None:
         return
     above = values > cut
@@ -311,16 +318,13 @@ def _whose_outcomes(guess: Profile, frame: Any) -> None:
         f"Of the people with a score above {cut:g}, {shares[0]:.0%} have one, of the others "
         f"{shares[1]:.0%}."
     )
-    if max(shares) <= 2 * min(shares):
+    if max(shares) <= 2 * min(shares) or guess.threshold is not None:
         return
     scale = PERCENT if guess.unit == "percent" else 1
+    cut, guess.at_least = with_ties(values, cut)
     guess.threshold = cut / scale
+    guess.why_threshold = "outcomes are known on one side of this"
     guess.cuts = _cuts(guess, frame[known], values, told, scale)
-
-
-def _apart(above: Any, told: Any) -> float:
-    """How much more often people with an outcome are above than people without."""
-    return float(above[told].mean() - above[~told].mean())
 
 
 def _cuts(
@@ -329,9 +333,9 @@ def _cuts(
     """A column of few values whose own thresholds part people clearly better than one for all."""
     import numpy as np
 
-    cut = _parting(values, told)
+    cut = parting(values, told)
     best: tuple[str, dict[Any, float]] | None = None
-    most = CLEARLY + (0.0 if cut is None else _apart(values > cut, told))
+    most = CLEARLY + (0.0 if cut is None else apart(values > cut, told))
     taken = {guess.label, guess.score, *guess.sensitive}
     for name in frame.columns:
         column = frame[name]
@@ -341,38 +345,15 @@ def _cuts(
         found: dict[Any, float] = {}
         for value in sorted(column.unique().tolist(), key=str):
             here = (column == value).to_numpy()
-            its = _parting(values[here], told[here])
+            its = parting(values[here], told[here])
             own[here] = np.nan if its is None else its
             found[value] = own[here][0] / scale
         above = values > own
         if np.isnan(own).any() or above[told].mean() < CLEAN:
             continue
-        if (apart := _apart(above, told)) > most:
-            best, most = (name, found), apart
+        if (own_apart := apart(above, told)) > most:
+            best, most = (name, found), own_apart
     return best
-
-
-def _parting(values: Any, told: Any) -> float | None:
-    """The roundest score that best parts people with a label from those without."""
-    import numpy as np
-
-    if told.all() or not told.any():
-        return None
-    cuts, at = np.unique(values, return_inverse=True)
-    with_label, without = (
-        np.bincount(at[who], minlength=len(cuts)).cumsum() for who in (told, ~told)
-    )
-    apart = np.abs(with_label / with_label[-1] - without / without[-1])[:-1]
-    if not len(apart):
-        return None
-    k = int(apart.argmax())
-    low, high = float(cuts[k]), float(cuts[k + 1])  # anything from low on, below high, parts alike
-    for digits in range(-3, 12):
-        step = 10.0**-digits
-        rounded = round(np.ceil(low / step - 1e-9) * step, max(digits, 0))
-        if low <= rounded < high:
-            return float(rounded)
-    return low
 
 
 def _copies(guess: Profile, frame: Any) -> None:
@@ -405,5 +386,7 @@ def _of_label(guess: Profile, values: Any) -> None:
 
 def _taken(guess: Profile) -> set[str]:
     lists = (*guess.sensitive, *guess.exclude, *guess.ignore, *guess.categories)
-    one = (guess.score, guess.weight, guess.trained, guess.person, guess.date)
+    one = (
+        guess.score, guess.weight, guess.trained, guess.person, guess.date, *guess.decided,
+    )  # fmt: skip
     return {*lists, *(n for n in one if n)}

@@ -232,8 +232,15 @@ def with_batches(rows: Rows, places: Places | None) -> Rows:
         room = np.full(len(rows), float(places.number))
     elif places.number is not None:
         room = np.asarray(held.values(Column(name=places.number, kind="number")), np.float64)
-        if not np.isfinite(room).all():
-            raise ValueError(f"column {places.number!r} has no number of places in some rows")
+        if not (np.isfinite(room) & (room >= 0) & (room == np.rint(room))).all():
+            raise ValueError(
+                f"column {places.number!r} must hold whole numbers of places, and has a gap or "
+                "something else in some rows"
+            )
+        if len(np.unique(np.stack([batch, room]), axis=1).T) > len(np.unique(batch)):
+            raise ValueError(
+                f"column {places.number!r} has several numbers of places for one {places.by!r}"
+            )
     # all applications for the same places are in one split, and tested as one
     return replace(rows, batch=batch, room=room, person=batch)
 

@@ -88,7 +88,8 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
         )
     if patch.decision.knocks_out:  # no score is a denial, and not nobody's decision
         valid = graph.node("And", [low, high])
-        graph.node("Or", [valid, graph.node("IsNaN", [p])], output=VALID)
+        none = graph.node("Or", [graph.node("IsNaN", [p]), graph.node("IsInf", [p])])
+        graph.node("Or", [valid, none], output=VALID)
     else:
         graph.node("And", [low, high], output=VALID)
     approved, denied = _sides(graph, patch, p, threshold)

@@ -1,6 +1,7 @@
 """When somebody was decided: any column of dates as months, in memory and in every engine.
 
     2024-11-30, 20241130, 202411, "2024-11-30", "2024-11"   ->   202411
+    "2024-Q4", "2024Q4"                                     ->   202410
     2024                                                    ->   2024
 
 Months are whole numbers that sort by time. A few of them are shown as they are, more by quarter,
@@ -22,6 +23,9 @@ MONTHS, QUARTERS = 12, 12
 """Months that are shown by themselves, and quarters, at most."""
 DAYS, TOO_LATE = 19_000_101, 100_000_000
 """Whole numbers from here on are days; and from here on no dates at all."""
+YEARS, MONTHS_AS, DAYS_AS = (0, 9_999), (190_001, 210_012), (19_000_101, 21_001_231)
+"""What whole numbers may be: years or their numbers, months, days."""
+QUARTER_ENDS = ("Q1", "Q2", "Q3", "Q4")
 END = "fairpatch_end"
 
 
@@ -33,15 +37,21 @@ def month_expr(table: Any, column: str) -> nw.Expr:
         return _or_never(~day.is_null(), day.dt.year() * 100 + day.dt.month())
     if kind == nw.String:
         _check_text(frame, column)
-        text = nw.concat_str(day.str.slice(0, 4), day.str.slice(5, 2))
-        return nw.when(day.str.len_chars() >= len("2024-11")).then(text).otherwise(
+        month = day.str.slice(5, 2)
+        for quarter in QUARTER_ENDS:
+            month = nw.when(day.str.ends_with(quarter)).then(
+                nw.lit(f"{3 * int(quarter[1]) - 2:02d}")
+            ).otherwise(month)  # fmt: skip
+        text = nw.concat_str(day.str.slice(0, 4), month)
+        return nw.when(day.str.len_chars() >= len("2024Q4")).then(text).otherwise(
             nw.lit(str(NEVER))
         ).cast(nw.Int64)  # fmt: skip
     if not kind.is_numeric():
         raise TypeError(f"date names column {column!r}, which is {kind}: a date was expected")
     known = (day > 0) & (day < TOO_LATE)  # nor NaN
-    ends = row_of(frame.lazy().filter(known).select(day.max().alias(END)))
+    ends = row_of(frame.lazy().filter(known).select(least=day.min(), **{END: day.max()}))
     whole = _or_never(known, day)
+    _check_numbers(column, float(ends.get("least") or 0), float(ends.get(END) or 0))
     if float(ends[END] or 0) < DAYS:
         return whole
     return nw.when(whole > 0).then(whole // 100).otherwise(whole)
@@ -52,17 +62,33 @@ def _or_never(known: nw.Expr, month: nw.Expr) -> nw.Expr:
     return whole
 
 
+def _check_numbers(column: str, least: float, most: float) -> None:
+    """Refuse whole numbers that are not all years, all months, or all days."""
+    one_kind = any(low <= least and most <= high for low, high in (YEARS, MONTHS_AS, DAYS_AS))
+    if most and not one_kind:
+        raise ValueError(
+            f"date names column {column!r}, whose numbers must be all days such as 20241130, all "
+            f"months such as 202411, or all years; they go from {least:.12g} to {most:.12g}"
+        )
+
+
 def _check_text(frame: Any, column: str) -> None:
     """Refuse texts that are no dates which sort by time."""
     day = nw.col(column)
-    least, most = "1900-01", "2100-12"
-    sorts = (day >= nw.lit(least)) & (day <= nw.lit(most)) & day.str.slice(4, 1).is_in(["-", "/"])
+    year = day.str.slice(0, 4).is_in([str(y) for y in range(1900, 2101)])
+    dashed = day.str.slice(4, 1).is_in(["-", "/"])
+    month = dashed & day.str.slice(5, 2).is_in([f"{m:02d}" for m in range(1, 13)])
+    quarter = day.str.len_chars() <= len("2024-Q4")
+    quarters = nw.lit(value=False)
+    for end in QUARTER_ENDS:
+        quarters = quarters | day.str.ends_with(end)
+    sorts = year & (month | (quarter & quarters))
     odd = frame.lazy().filter(~day.is_null() & (day != "")).filter(~sorts).select(day).head(1)
     found = row_of(odd)
     if found:
         raise ValueError(
-            f"date names column {column!r}, whose texts must be dates such as 2024-11-30; got "
-            f"{found[column]!r}"
+            f"date names column {column!r}, whose texts must be dates such as 2024-11-30, 2024-11 "
+            f"or 2024-Q4; got {found[column]!r}"
         )
 
 

@@ -119,7 +119,7 @@ def numbered(table: Any, key: str, role: str = "key") -> Any:
     engine = type(nw.to_native(frame)).__module__.partition(".")[0]
     if kind == nw.String and engine in ("duckdb", "_duckdb"):
         c = sql_name(key)
-        number = f"CAST(concat('0x', left(sha256({c}), {DIGITS})) AS BIGINT)"
+        number = f"CAST('0x' || left(sha256({c}), {DIGITS}) AS BIGINT)"  # of null, null
         return table.project(f"* REPLACE ({number} AS {c})")
     if kind == nw.String and engine == "pyspark":
         f = need("pyspark.sql.functions", extra="spark")

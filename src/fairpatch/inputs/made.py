@@ -17,10 +17,12 @@ from fairpatch._arrays import Ints
 from fairpatch._fetch import rows_of
 from fairpatch._hints import hint
 from fairpatch.floor import too_few
-from fairpatch.inputs.names import DENIED, FAVOURED
+from fairpatch.inputs.names import DENIED, FAVOURED, says
 from fairpatch.inputs.roles import Roles
 from fairpatch.inputs.values import Value, factorize, plain
 
+ENOUGH = 50
+"""Decisions that are enough to see that they are turned round."""
 NOBODY = -1
 """A row of which no decision is known."""
 
@@ -33,7 +35,8 @@ def favoured_word(roles: Roles, found: Sequence[Value], favourable: int) -> Valu
     if len(words) > 2:
         raise ValueError(
             f"column {column!r} has the decisions {', '.join(map(repr, words[:6]))}: there must be "
-            "two. Empty those that are neither, such as withdrawn applications"
+            "two. Write a knock-out as the denial that it is, and empty those that are neither, "
+            "such as withdrawn applications"
         )
     if said is not None:
         match = [v for v in words if str(v) == str(plain(said))]
@@ -46,14 +49,14 @@ def favoured_word(roles: Roles, found: Sequence[Value], favourable: int) -> Valu
     if numbers <= {"0", "1"} or numbers <= {"true", "false"}:
         ones = ("1", "true") if favourable else ("0", "false")
         return next((v for v in words if str(v).casefold() in ones), None)
-    good = [v for v in words if str(v).casefold() in FAVOURED]
-    bad = [v for v in words if str(v).casefold() in DENIED]
+    bad = [v for v in words if says(v, DENIED)]
+    good = [v for v in words if says(v, FAVOURED) and v not in bad]
     if len(good) == 1 and len(bad) == len(words) - 1:
         return good[0]
     raise ValueError(
         f"which of {' and '.join(map(repr, words))} in column {column!r} is the favourable "
         "decision? Say "
-        + hint(f"Roles(decided={{{column!r}: {words[0]!r}}})", f"decided: {{{column}: {words[0]}}}")
+        + hint(f"Roles(decided={{{column!r}: WORD}})", f"decided: {{{column}: WORD}}")
     )
 
 
@@ -98,6 +101,18 @@ class Overruled:
     denied: int
     tied: int = 0
     """Of all these, those who score exactly the threshold."""
+
+    def __post_init__(self) -> None:
+        """Refuse decisions that are mostly the score's opposite: one of the two is turned round."""
+        if self.rows >= ENOUGH and self.approved + self.denied > self.rows / 2:
+            raise ValueError(
+                f"most of the decisions in {self.column!r} are the opposite of the score's. Name "
+                "the word of the favourable one, "
+                + hint(
+                    f"Roles(decided={{{self.column!r}: WORD}})", f"decided: {{{self.column}: WORD}}"
+                )
+                + "; and check the threshold, and which decision is favourable"
+            )
 
     def __str__(self) -> str:
         """In a sentence; shares, and nothing of few people."""

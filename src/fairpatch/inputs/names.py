@@ -5,7 +5,7 @@ why it may be used.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 UNKNOWN = (
@@ -13,7 +13,9 @@ UNKNOWN = (
     "not available", "not applicable", "not provided", "not stated", "not disclosed", "not known",
     "not reported", "not specified", "undisclosed", "unspecified", "undeclared", "withheld",
     "information not provided", "choose not to answer", "chose not to say", "rather not say",
-    "unbekannt", "keine angabe", "keine angaben", "k.a.", "ka", "nicht angegeben", "nicht bekannt",
+    "not recorded", "nicht erfasst", "nicht erhoben", "firma", "company", "business",
+    "unbekannt", "keine angabe", "keine angaben", "k.a.", "ka", "k a",
+    "nicht angegeben", "nicht bekannt",
     "inconnu", "inconnue", "non renseigne", "non renseigné", "non precise", "non précisé",
     "non communique", "non communiqué", "nc", "sans reponse", "sans réponse",
     "desconocido", "desconocida", "no consta", "no informado", "no informada", "no declarado",
@@ -34,13 +36,15 @@ CODED = {
     re.compile(r"^(co_?)?applicant_?sex$"): (3, 4, 5),
     re.compile(r"^(co_?)?applicant_?race(_?\d)?$"): (6, 7, 8),
     re.compile(r"^(co_?)?applicant_?ethnicity(_?\d)?$"): (3, 4, 5),
+    re.compile(r"(^|.*_)(sex|gender|geschlecht|sexe|sexo)(_?(cd|code|id))?$"): (0, 9),
 }
-"""Codes of HMDA's register: not provided, not applicable, no co-applicant."""
+"""Codes of HMDA's register: not provided, not applicable, no co-applicant; and of ISO 5218."""
 SPELLED = (
-    ("female", "f", "fem", "woman", "women", "w", "weiblich", "frau", "femme", "feminin", "féminin",
-     "mujer", "femenino", "vrouw", "vrouwelijk", "donna", "femmina", "feminino", "kvinna"),
+    ("female", "f", "fem", "woman", "women", "w", "weiblich", "frau", "fr", "femme", "feminin",
+     "féminin", "mujer", "femenino", "vrouw", "vrouwelijk", "donna", "femmina", "feminino",
+     "kvinna"),
     ("male", "m", "man", "men", "mann", "männlich", "maennlich", "homme", "masculin", "hombre",
-     "masculino", "mannelijk", "uomo", "maschio", "kille"),
+     "masculino", "herr", "hr", "h", "mannelijk", "uomo", "maschio", "kille"),
 )  # fmt: skip
 """Words that mean the same group."""
 PROTECTED = (
@@ -51,6 +55,7 @@ PROTECTED = (
     "surname", "firstname", "lastname", "maiden", "postcode", "zipcode", "ageband", "agegroup",
     "hispanic", "latino", "veteran", "household", "health", "family", "parent", "neighbo",
     "country", "politic",
+    "altersgr", "altersklass", "altersband", "schwerbehind", "muttersprach", "erstsprach",
     "geschlecht", "familienstand", "staatsang", "nationalit", "konfession", "kinder", "sprache",
     "postleitzahl", "geburt", "herkunft", "behinder", "schwanger", "vorname", "nachname", "anrede",
     "matrimonial", "enfant", "langue", "naissance", "prenom", "prénom", "civilite",
@@ -100,7 +105,8 @@ LATER = (
 FAVOURED = (
     "yes", "y", "approve", "approved", "approval", "accept", "accepted", "grant", "granted", "hire",
     "hired", "invite", "invited", "offer", "offered", "pass", "passed", "admit", "admitted",
-    "release", "released", "advance", "advanced", "booked", "ok", "ja", "genehmigt", "bewilligt",
+    "release", "released", "advance", "advanced", "booked", "originated", "funded",
+    "ok", "ja", "genehmigt", "bewilligt",
     "angenommen", "zusage", "oui", "accepté", "accepte", "accordé", "accorde", "si", "sí",
     "aprobado", "aprobada", "aceptado", "aceptada", "concedido", "akkoord", "goedgekeurd",
     "approvato", "accettato",
@@ -115,7 +121,8 @@ DENIED = (
 PERSON = (
     "candidate", "applicant", "customer", "client", "person", "people", "member", "borrower",
     "patient", "employee", "student", "user", "debtor", "kunde", "bewerber", "antragsteller",
-    "mitarbeiter", "cliente", "candidat", "demandeur", "persona", "klant", "solicitante",
+    "policyholder", "insured", "versicher", "vn", "halter", "mitarbeiter", "cliente",
+    "candidat", "demandeur", "persona", "klant", "solicitante",
 )  # fmt: skip
 NUMBERED = (
     "id", "ids", "nr", "no", "num", "number", "key", "uuid", "guid", "code", "nummer", "ref",
@@ -186,10 +193,15 @@ def is_unknown(value: Any) -> bool:
     )
 
 
-def unknown_codes(feature: str) -> tuple[int, ...]:
-    """Codes of a public register that say so, by the name of its column."""
+def unknown_codes(feature: str, found: Collection[Any]) -> tuple[int, ...]:
+    """Codes of a public register that say so, by the name of its column and its other codes.
+
+    >>> unknown_codes("sex", [0, 1, 2, 9]), unknown_codes("sex", [0, 1])
+    ((0, 9), ())
+    """
     lower = feature.lower()
-    return next((codes for name, codes in CODED.items() if name.match(lower)), ())
+    codes = next((codes for name, codes in CODED.items() if name.match(lower)), ())
+    return codes if 1 in found and 2 in found else ()
 
 
 def group_word(value: Any) -> str:
@@ -200,6 +212,16 @@ def group_word(value: Any) -> str:
     """
     said = " ".join(re.split(r"[^0-9a-zà-ÿ]+", str(value).casefold())).strip()
     return next((same[0] for same in SPELLED if said in same), said)
+
+
+def says(value: Any, some: Sequence[str]) -> bool:
+    """Whether a word of a decision, or one in it, is one of some.
+
+    >>> says("Loan originated", FAVOURED), says("Application denied", FAVOURED)
+    (True, False)
+    """
+    said = str(value).casefold().strip()
+    return said in some or any(word in some for word in words_of(said))
 
 
 def is_person(name: str) -> bool:

@@ -152,7 +152,7 @@ def _unknown(feature: str, rows: Mapping[Value, int], roles: Roles) -> Iterator[
     """Values that say that nobody knows."""
     if EVERY in roles.unknown or feature in roles.unknown:
         return
-    codes = words.unknown_codes(feature)
+    codes = words.unknown_codes(feature, rows)
     odd = [
         (value, many)
         for value, many in rows.items()

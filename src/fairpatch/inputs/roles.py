@@ -26,6 +26,7 @@ known       as any column          as they are             -                    
 """
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -68,8 +69,8 @@ class Roles(BaseModel):
     key : str, optional
         Column that tells the rows of a table apart: whole numbers where it stays in an engine.
     unknown : values, or values by feature
-        Values of sensitive features that say that nobody knows: ``["Decline to state"]``, or
-        ``{"applicant_sex": [3, 4]}``. Whoever has one belongs to no group.
+        Values of sensitive features that say that nobody knows: ``["Decline to state"]`` in any of
+        them; codes by feature, ``{"applicant_sex": [3, 4]}``. Whoever has one belongs to no group.
     spellings : mapping, optional
         Of sensitive features, groups that are written in several ways:
         ``{"sex": {"female": ["F", "Woman"]}}``.
@@ -179,7 +180,16 @@ class Roles(BaseModel):
     @classmethod
     def _of_every_feature(cls, value: Any) -> Any:
         """Values alone are of every sensitive feature."""
+        if value is None:
+            return {}
         by_feature = value if isinstance(value, Mapping) else {EVERY: value}
+        listed = by_feature.get(EVERY, ())
+        for code in [listed] if isinstance(listed, str | int | float) else listed:
+            if str(code).strip().lstrip("-").isdigit():
+                raise ValueError(
+                    f"unknown: {code!r} may be a group of another column. Say whose code it is, as "
+                    f"{{'applicant_sex': [{code!r}]}}"
+                )
         return {
             feature: [some] if isinstance(some, str | int | float) else some
             for feature, some in by_feature.items()
@@ -194,6 +204,14 @@ class Roles(BaseModel):
                 "spellings must name each group's by feature, as {'sex': {'female': ['F', "
                 f"'Woman']}}}}; got {value!r}"
             )
+        for feature, groups in value.items():
+            written = [
+                text(v) for some in groups.values()
+                for v in ([some] if isinstance(some, str | int | float) else some)
+            ]  # fmt: skip
+            twice = next((v for v in written if written.count(v) > 1), None)
+            if twice is not None:
+                raise ValueError(f"spellings of {feature!r} have {twice!r} in two groups")
         return {
             feature: {
                 str(group): [some] if isinstance(some, str | int | float) else some
@@ -268,7 +286,11 @@ def _codes(column: str, given: Any) -> dict[str, str]:
             raise ValueError(
                 f"special codes of {column!r} must be numbers, as {{-1: 'no file'}}; got {code!r}"
             ) from None
-        found[f"{number:g}"] = str(meaning or "")
+        if not isfinite(number):
+            raise ValueError(
+                f"special codes of {column!r} must be numbers, as {{-1: 'no file'}}; got {code!r}"
+            )
+        found[text(number)] = str(meaning or "")
     return found
 
 

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._checks import spark_names
-from fairpatch._hints import did_you_mean
+from fairpatch._fetch import frame_of
+from fairpatch._hints import did_you_mean, hint
 from fairpatch.inputs.bands import band_expr, band_values
 from fairpatch.inputs.keys import with_persons
+from fairpatch.inputs.notice import SEEN, special_codes
 from fairpatch.inputs.probable import columns_of, drawn_table
 from fairpatch.inputs.roles import EVERY, Roles
 from fairpatch.inputs.values import Value, factorize, text
@@ -43,7 +45,10 @@ def _as_groups(feature: str, values: NDArray[Any], roles: Roles) -> NDArray[Any]
             named = [v if v is None else spelled.get(text(v), text(v)) for v in named]
         values = np.array([*named, None], object)[code]
     edges = roles.bands.get(feature)
-    return values if edges is None else band_values(feature, values, edges)
+    if edges is None:
+        return values
+    _check_codes(feature, values, roles)
+    return band_values(feature, values, edges)
 
 
 def grouped_table(table: Any, roles: Roles, features: Sequence[str]) -> Any:
@@ -53,12 +58,32 @@ def grouped_table(table: Any, roles: Roles, features: Sequence[str]) -> Any:
     _check_known(roles, features)
     frame = nw.from_native(table)
     schema = frame.collect_schema()
+    for name in (n for n in features if n in roles.bands and schema[n].is_numeric()):
+        some = frame_of(frame.lazy().select(name).head(SEEN))
+        _check_codes(name, some[name].cast(nw.Float64).to_numpy(), roles)
     groups = {
         name: expr
         for name in features
         if (expr := _group_expr(name, schema[name], roles)) is not None
     }
     return frame.with_columns(**groups).to_native()
+
+
+def _check_codes(feature: str, values: NDArray[Any], roles: Roles) -> None:
+    """Refuse numbers that stand apart from all others, -99 or 9999: a band would take them in."""
+    if feature in roles.unknown or EVERY in roles.unknown:
+        return
+    try:
+        codes = special_codes(np.asarray(values, np.float64))
+    except (TypeError, ValueError):  # texts
+        return
+    if codes:
+        raise ValueError(
+            f"{feature!r} has {' and '.join(map(str, codes))}, far from all its other numbers, and "
+            "a band would take them in. If nobody knows, say "
+            + hint(f"Roles(unknown={{{feature!r}: {codes}}})", f"unknown: {{{feature}: {codes}}}")
+            + ", or [] if they are numbers like others"
+        )
 
 
 def _group_expr(feature: str, kind: Any, roles: Roles) -> nw.Expr | None:
@@ -91,14 +116,25 @@ def _typed(values: Mapping[str, str], kind: Any) -> list[tuple[Any, str]]:
     """Values as a column of some type would have them, without those that it cannot."""
     if kind == nw.String:
         return list(values.items())
-    found: list[tuple[Any, str]] = []
-    for value, group in values.items():
+    kinds = (bool,) if kind == nw.Boolean else (int, float)
+    return [
+        (found, group) for value, group in values.items()
+        if (found := _as_written(value, kinds)) is not None
+    ]  # fmt: skip
+
+
+def _as_written(value: str, kinds: Sequence[Any]) -> Any:
+    """A text as the value that is written so; None where there is none: "3.0" is no 3."""
+    if kinds == (bool,):
+        return {"True": True, "False": False}.get(value)
+    for kind in kinds:
         try:
-            number = float(value)
+            found = kind(value)
         except ValueError:
             continue
-        found.append((int(number) if number.is_integer() else number, group))
-    return found
+        if text(found) == value:
+            return found
+    return None
 
 
 def sensitive_table(table: Any, roles: Roles, features: Sequence[str]) -> Any:

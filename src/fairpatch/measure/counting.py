@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._arrays import Floats
-from fairpatch._fetch import rows_of
+from fairpatch._fetch import row_of, rows_of
 from fairpatch._hints import hint
 from fairpatch.inputs.keys import PARTS, part_of
 from fairpatch.inputs.keys import part as part_expr
@@ -79,6 +79,7 @@ def count_arrays(
         pairs = np.unique(np.stack([code, whose]), axis=1)
         found["parts"] = parts.reshape(*shape, PARTS)
         found["persons"] = np.bincount(pairs[0], minlength=len(groups))
+        found["in_all"] = len(np.unique(whose))
     return found
 
 
@@ -149,11 +150,14 @@ def group_by(
     return iter(rows_of(table.group_by(*columns, *exprs).agg(*sums)))
 
 
-def people_of(frame: Any, columns: tuple[str, ...], person: str) -> dict[Group, int]:
-    """How many people each group has."""
-    heads = nw.col(person).n_unique().alias(f"{OWN}n")
-    rows = rows_of(nw.from_native(frame).lazy().group_by(*columns).agg(heads))
-    return {tuple(plain(row[c]) for c in columns): int(row[f"{OWN}n"]) for row in rows}
+def people_of(
+    frame: Any, columns: tuple[str, ...], person: str
+) -> tuple[dict[Group, int], int]:  # fmt: skip
+    """How many people each group has, and how many there are: some may be in several."""
+    heads, lazy = nw.col(person).n_unique().alias(f"{OWN}n"), nw.from_native(frame).lazy()
+    rows = rows_of(lazy.group_by(*columns).agg(heads))
+    of = {tuple(plain(row[c]) for c in columns): int(row[f"{OWN}n"]) for row in rows}
+    return of, int(row_of(lazy.select(heads))[f"{OWN}n"] or 0)
 
 
 def bit(i: int, _: Any, key: Any) -> int | None:

@@ -40,8 +40,7 @@ Sums = Literal["n", "weight", "weight_sq", "parts"]
 MOST_BITS = 60
 """Decisions that one whole number holds."""
 GIVEN, LABEL, BEFORE = f"{OWN}g", f"{OWN}y", f"{OWN}f"
-TABLES = ("n", "weight", "weight_sq", "parts")
-"""Fields that are a table by all axes."""
+TABLES = ("n", "weight", "weight_sq", "parts")  # fields that are a table by all axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,23 +59,20 @@ class Counts:
         One tuple of values for each group, in the order of its axis.
     n : array
         Rows, by ``AXES``; whole numbers, unless people belong to groups in part.
-    weight : array
-        Sum of the sample weights, same shape (equal to ``n`` without weights).
-    weight_sq : array
-        Sum of their squares, which gives the effective number of rows.
-    strata_features : tuple of str
-        Names of the columns that make the strata; none by default.
-    strata : tuple of tuples
-        One tuple of values for each stratum, in the order of its axis.
+    weight, weight_sq : arrays
+        Sums of the sample weights, same shape (equal to ``n`` without weights), and of their
+        squares, which give the effective number of rows.
+    strata_features, strata : tuple of str, and tuple of tuples
+        The columns that make the strata, and one tuple of values each, in the order of its axis.
     parts : array, optional
         Where people have several rows: the weights of random parts of all people, along one axis
         more. What differs between the parts by chance is how sure a rate is.
-    persons : array, optional
-        How many people each group has, where they have several rows.
+    persons, in_all : array and int, optional
+        How many people each group has, where they have several rows; and all groups together, as
+        somebody's rows may be in several.
     outcomes : {"everybody", "approved", "sample"}
-        Whose labels are known. Unless said, "approved" where they are missing by decision, of these
-        people or of those whom they are a part of: then nothing that rests on the labels of both
-        decisions is a rate of everybody.
+        Whose labels are known. Unless said, "approved" where they are missing by decision: then
+        nothing that rests on the labels of both decisions is a rate of everybody.
 
     Examples
     --------
@@ -107,6 +103,7 @@ class Counts:
     outcomes: Outcomes | None = None
     parts: Floats | None = None
     persons: Ints | None = None
+    in_all: int | None = None
 
     def __post_init__(self) -> None:
         if self.outcomes in (None, "everybody"):
@@ -282,7 +279,8 @@ class Counts:
     @property
     def people(self) -> int:
         """How many people there are: rows, unless a person may have several."""
-        return self.total if self.persons is None else int(self.persons.sum())
+        heads = self.total if self.persons is None else int(self.persons.sum())
+        return heads if self.in_all is None else self.in_all
 
     @property
     def heads(self) -> Ints:
@@ -312,7 +310,7 @@ class Counts:
         both = [part._placed(groups, strata) for part in (self, other)]
         tables = {name: both[0][name] + both[1][name] for name in both[0] if name in both[1]}
         outcomes = self.outcomes if other.outcomes == "everybody" else other.outcomes
-        whole = {"parts": None, "persons": None, **tables}
+        whole = {"parts": None, "persons": None, "in_all": None, **tables}
         return replace(self, **whole, groups=groups, strata=strata, outcomes=outcomes)
 
     def _placed(self, groups: tuple[Group, ...], strata: tuple[Group, ...]) -> dict[str, Any]:
@@ -350,13 +348,14 @@ class Counts:
         """Only the groups that are marked."""
         keep = np.asarray(keep, bool)
         groups = tuple(g for g, k in zip(self.groups, keep, strict=True) if k)
-        return replace(self, groups=groups, **{n: t[keep] for n, t in self._by_group.items()})
+        tables = {n: t[keep] for n, t in self._by_group.items()}
+        return replace(self, groups=groups, in_all=None, **tables)
 
     def in_stratum(self, stratum: Group) -> Self:
         """Only the people of one stratum."""
         k = self.strata.index(stratum)
         tables: dict[str, Any] = {n: table[:, [k]] for n, table in self._tables.items()}
-        return replace(self, strata=(stratum,), persons=None, **tables)
+        return replace(self, strata=(stratum,), persons=None, in_all=None, **tables)
 
     def pooled(self) -> Self:
         """All strata together."""
@@ -370,7 +369,7 @@ class Counts:
         tables: dict[str, Any] = {
             name: _masked(table, mask) for name, table in self._tables.items()
         }
-        return replace(self, persons=None, **tables)
+        return replace(self, persons=None, in_all=None, **tables)
 
     def known(self) -> Self:
         """Only the groups in which no sensitive feature is missing."""
@@ -496,5 +495,6 @@ def _persons(
     """How many people every group of a table in an engine has, where they have several rows."""
     if person is None:
         return {}
-    heads = people_of(frame, features, person)
-    return {"persons": np.array([heads[group] for group in tables["groups"]], np.int64)}
+    heads, in_all = people_of(frame, features, person)
+    of = [heads[group] for group in tables["groups"]]
+    return {"persons": np.array(of, np.int64), "in_all": in_all}

@@ -67,14 +67,12 @@ class KnownLabels:
         if said != "everybody" or not self.by_decision:
             return
         few = self.labelled_denied < SLIGHT * self.denied
-        meant = "approved" if few else "sample"
-        others = (
-            "" if few else " where those of the denied stand for the others with such scores, else "
-            "'approved'"
-        )  # fmt: skip
+        others = ". Where those of the denied who have one stand for the others with such scores, "
+        others = "" if few else others + hint("Roles(outcomes='sample')", "outcomes: sample")
         raise ValueError(
-            f"{self}, more than chance explains: whose outcomes are known? Say "
-            + hint(f"Roles(outcomes={meant!r})", f"--outcomes {meant}")
+            f"{self}, more than chance explains: whose outcomes are known? If that of the approved "
+            "alone, say "
+            + hint("Roles(outcomes='approved')", "outcomes: approved in columns, or --outcomes")
             + others
         )
 

@@ -93,10 +93,12 @@ def _plain(patch: Patch, series: Any) -> Any:
     """Such a column as numbers or plain categories; what means nothing is refused."""
     name, backend = series.name, series.implementation
     parts = [c for concept in patch.concepts for c in concept.categories if c.column == name]
-    if not parts:
+    locks = () if patch.card is None else patch.card.locked
+    locking = [v for lock in locks if lock.column == name for v in lock.values]
+    if not parts and not locking:
         values = [number_of(name, value) for value in series.to_list()]
         return nw.new_series(name, values, nw.Float64, backend=backend)
-    held = holds(entry.category for part in parts for entry in part.categories)
+    held = holds([*(e.category for part in parts for e in part.categories), *locking])
     known = [v if type(v) is str else category_of(name, v, held) for v in series.to_list()]
     texts = sum(isinstance(value, str) for value in known)
     if texts and texts + known.count(None) < len(known):  # both: compared as they are

@@ -21,17 +21,23 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools
 from fairpatch._extras import need
 from fairpatch._fetch import row_of, rows_of, sql_name
-from fairpatch.inputs.score_column import given_score, threshold_expr
+from fairpatch._hints import did_you_mean
+from fairpatch.base import NO_SCORE
+from fairpatch.inputs.score_column import given_score, none_expr, threshold_expr
 from fairpatch.measure.direction import may_demote
 from fairpatch.measure.places import Places
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
 from fairpatch.patch.expressions import approved_expr, confidence_expr
 from fairpatch.patch.model import Patch
-from fairpatch.patch.parts import NEVER
+from fairpatch.patch.parts import NEVER, CardScale
 from fairpatch.patch.typed import typed
 
 BY_PLACES = "fairpatch_by_places"
 """Whether the number of places decided, and not the patch."""
+LOCKED, MOST_PLACES = 3, 1e9
+"""The tier of denials that are policy; and more places than anybody has."""
+OFF = CardScale(approve_at=1, deny_at=-1)
+"""The scale of a scorecard that is switched off: f's score alone orders people."""
 PLACES = "number of places"
 """The reason of a change that the places made."""
 _SURE, _TIER, _STANDING, _RANK, _HASH, _FAR, _ONE, _ROOM = (
@@ -67,15 +73,17 @@ def apply_to_places(
     """
     if patch.action == "refer":
         raise ValueError("this patch refers people and approves nobody: give referrals instead")
-    if patch.card is None or not patch.strength:
-        raise ValueError("places are shared out by points: apply a scorecard that is switched on")
+    if patch.card is None:
+        raise ValueError("places are shared out by points: apply a scorecard")
+    places = Places.of(approvals) if isinstance(approvals, Mapping) else None
+    if places is not None:
+        _check_batches(nw.from_native(table), places)
     frame = nw.from_native(apply(patch, table, score, **options))
     made = frame.collect_schema().names()
     _check_key(frame, key)
     ordered = nw.from_native(_hashed(_placed(patch, frame, score).to_native(), key))
     by_order = [_TIER, _STANDING, _FAR, _HASH]
-    if isinstance(approvals, Mapping):
-        places = Places.of(approvals)
+    if places is not None:
         by, room = str(places.by), _room(patch, score, places)
         ordered = ordered.with_columns(room.alias(_ROOM))
         rank, room = nw.col(_ONE).cum_sum().over(by, order_by=by_order), nw.col(_ROOM)
@@ -84,7 +92,8 @@ def apply_to_places(
         rank, room = nw.col(_ONE).cum_sum().over(order_by=by_order), approvals
     ordered = ordered.with_columns(rank.alias(_RANK))
     # false and true of columns: pandas has no conditions on a literal
-    inside = (nw.col(_RANK) <= room) == bool(patch.decision.favourable)
+    stays = (nw.col(_RANK) <= room) & (nw.col(_TIER) < LOCKED) | (nw.col(_TIER) == 0)
+    inside = stays == bool(patch.decision.favourable)
     known = ~nw.col(CHANGED).is_null()
     other = nw.when(known).then(inside != nw.col(DECISION))
     moved = nw.when(known).then(nw.col(CHANGED) != nw.col(BY_PLACES))
@@ -101,19 +110,21 @@ def filled(patch: Patch, X: Any, f_logit: Any, batch: Any, room: Any = None) -> 
     """Who is approved where every batch fills its places by the patch's own order, in memory.
 
     ``room`` are the places of each row's batch; by default as many as f approves there. Of equal
-    standing f's score decides, then the order of the rows.
+    standing f's score decides, then the order of the rows. Who is locked, or was denied before
+    anybody was scored, stays so, and fills a place if it is an approval.
     """
-    card, f = patch.card, np.asarray(f_logit, np.float64)
-    if card is None or not patch.strength:
-        points, sure, up, down = np.zeros(len(f)), np.zeros(len(f)), 1, -1
-    else:
-        points, sure = patch.points(X), patch.confidence(f, X)
-        up, down = card.approve_at, card.deny_at
+    f = np.asarray(f_logit, np.float64)
+    own = _in_order(patch)
+    card = own.card or OFF
+    points = own.points(X) if own.concepts else np.zeros(len(f))
+    sure = own.confidence(f, X) if own.card is not None else np.zeros(len(f))
     approved = f > 0
-    standing = np.where(approved, points + sure - (down + 1), points - sure - up)
-    stays = sure >= NEVER
+    standing = np.where(
+        approved, points + sure - (card.deny_at + 1), points - sure - card.approve_at
+    )
+    stays = (sure >= NEVER) | (f == NO_SCORE)
     rest = np.where(approved & (not may_demote(patch.direction)), 1, 2)
-    tier = np.where(stays, np.where(approved, 0, 3), rest)
+    tier = np.where(stays, np.where(approved, 0, LOCKED), rest)
     order = np.lexsort((-f, -standing, tier, batch))
     _, first, size = np.unique(np.asarray(batch)[order], return_index=True, return_counts=True)
     rank = np.empty(len(f), np.int64)
@@ -121,7 +132,68 @@ def filled(patch: Patch, X: Any, f_logit: Any, batch: Any, room: Any = None) -> 
     if room is None:
         _, whose = np.unique(batch, return_inverse=True)
         room = np.bincount(whose, approved)[whose]
-    return np.asarray(rank < room)
+    return np.asarray((rank < room) & (tier < LOCKED) | (tier == 0))
+
+
+def _in_order(patch: Patch) -> Patch:
+    """The patch by which people are ordered: switched off, f's score alone does, locks apart."""
+    if patch.card is None or patch.strength:
+        return patch
+    off = OFF.model_copy(update={"locked": patch.card.locked})
+    return patch.model_copy(update={"concepts": (), "card": off, "strength": 1.0})
+
+
+def _check_batches(frame: Any, places: Places) -> None:
+    """Refuse batches and places that no table says in one way."""
+    if places.by is None:
+        raise ValueError(
+            "approvals must be a number of places here, or those of each batch, as "
+            "{'by': 'requisition', 'number': 3}"
+        )
+    if frame.implementation.is_pyarrow() or (
+        frame.implementation.is_polars() and isinstance(frame, nw.LazyFrame)
+    ):
+        raise TypeError(
+            "places of batches are filled in pandas, polars (collected), DuckDB and Spark; got "
+            f"{type(frame.to_native()).__name__} of {frame.implementation.name.lower()}"
+        )
+    schema = frame.collect_schema()
+    for name in (places.by, places.number):
+        if isinstance(name, str) and name not in schema:
+            raise KeyError(
+                f"approvals are by column {name!r}, which the table does not have"
+                + did_you_mean(name, schema.names())
+            )
+    if not isinstance(places.number, str):
+        return
+    if not schema[places.number].is_numeric():
+        raise TypeError(
+            f"column {places.number!r} must hold numbers of places; it is {schema[places.number]}"
+        )
+    room = nw.col(places.number).cast(nw.Float64)
+    good = (room >= 0.0) & (room <= MOST_PLACES) & (room % 1.0 == 0.0)
+    whole = nw.when(good).then(nw.lit(1)).otherwise(nw.lit(0))
+    number = nw.col(places.number)
+    counted = (
+        frame.lazy()
+        .with_columns(whole.alias(_ONE))
+        .group_by(places.by)
+        .agg(
+            nw.len().alias(_RANK), nw.col(_ONE).sum(), number.min().alias(_FAR),
+            number.max().alias(_ROOM),
+        )
+    )  # fmt: skip
+    for row in rows_of(counted):
+        if int(row[_ONE]) < int(row[_RANK]):
+            raise ValueError(
+                f"column {places.number!r} must hold whole numbers of places, and has a gap or "
+                f"something else where {places.by} is {row[places.by]!r}"
+            )
+        if row[_FAR] != row[_ROOM]:
+            raise ValueError(
+                f"column {places.number!r} has several numbers of places where {places.by} is "
+                f"{row[places.by]!r}: {row[_FAR]:g} to {row[_ROOM]:g}"
+            )
 
 
 def _check_key(frame: Any, key: str) -> None:
@@ -189,15 +261,19 @@ def _placed(patch: Patch, frame: Any, score: str) -> Any:
     if card is None:
         raise ValueError("only a scorecard has points")
     p, t = given_score(patch.decision, score), threshold_expr(patch.decision)
-    fixed = typed(patch, frame.collect_schema())
+    own = _in_order(patch)
+    card = own.card or card
+    fixed = typed(own, frame.collect_schema())
     frame = frame.with_columns(confidence_expr(fixed, score).alias(_SURE), nw.lit(1).alias(_ONE))
-    points, sure = nw.col(POINTS), nw.col(_SURE)
+    points, sure = nw.col(POINTS) if patch.strength else nw.lit(0), nw.col(_SURE)
     approved, stays = approved_expr(patch, score), sure >= NEVER
+    if patch.decision.knocks_out:
+        stays = stays | none_expr(p)
     first = nw.when(stays & approved).then(nw.lit(0))
     rest = nw.when(approved).then(nw.lit(2 if may_demote(patch.direction) else 1)).otherwise(
         nw.lit(2)
     )  # fmt: skip
-    tier = first.otherwise(nw.when(stays).then(nw.lit(3)).otherwise(rest))
+    tier = first.otherwise(nw.when(stays).then(nw.lit(LOCKED)).otherwise(rest))
     standing = nw.when(approved).then(points + sure - (card.deny_at + 1)).otherwise(
         points - sure - card.approve_at
     )  # fmt: skip
@@ -220,7 +296,7 @@ def _check(ordered: Any, approvals: int) -> None:
             f"there are {approvals:,} places, and {people[0]:,} people whose approval is locked "
             "by policy: give at least as many places"
         )
-    may = sum(n for tier, n in people.items() if tier < 3)
+    may = sum(n for tier, n in people.items() if tier < LOCKED)
     if approvals > may:
         raise ValueError(
             f"there are {approvals:,} places, and {may:,} people who may be approved: the others "

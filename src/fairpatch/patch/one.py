@@ -6,7 +6,7 @@ answers one request after the other spends its time on f, not here. A test holds
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, isnan, nan
+from math import inf, isfinite, nan
 from typing import Any
 
 from fairpatch._checks import a_patch
@@ -84,7 +84,7 @@ class OnePerson:
         patch, decision = self.patch, self.patch.decision
         p, t = decision.compared(number_of("score", score)), self._threshold(row)
         low, high = (-LARGEST_SCORE, LARGEST_SCORE) if decision.in_points else (0.0, 1.0)
-        if decision.knocks_out and isnan(p):
+        if decision.knocks_out and not isfinite(p):
             return Decided(not decision.favourable, False, 1.0, points)
         r = nan if t is None else self._ratio(points, p, t, locked=locked)
         if t is None or not low <= p <= high:  # nor NaN

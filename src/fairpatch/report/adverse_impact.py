@@ -11,14 +11,14 @@ Everything is worked out from what the audit shows anyway: where a count is told
 that needs it is not shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
-from fairpatch._hints import did_you_mean
+from fairpatch._hints import did_you_mean, hint
 from fairpatch._table import Table
 from fairpatch.disclose.published import PublishedCount
 from fairpatch.measure.estimate import Estimate
@@ -46,6 +46,8 @@ class ImpactRow:
     score_difference: float | None
     few: bool
     """Whether fewer than 2 % of the people are in it."""
+    unknown: bool = False
+    """Whether it is those of whom a feature is not known."""
 
     @property
     def adverse(self) -> bool:
@@ -68,6 +70,8 @@ class AdverseImpact:
     rows: tuple[ImpactRow, ...]
     weighted: bool
     """Whether people weigh differently: then no test is told, as none of them would be right."""
+    several: bool = False
+    """Whether somebody has several rows: no test is told either, as rows are no people."""
 
     def table(self, favoured: str) -> Table:
         """As it is printed."""
@@ -87,7 +91,8 @@ class AdverseImpact:
             ]
             for row in self.rows
         ]
-        header = ["group", "people", "selected", "rate", "impact ratio", "difference", "odds ratio",
+        people = "rows" if self.several else "people"
+        header = ["group", people, "selected", "rate", "impact ratio", "difference", "odds ratio",
                   "SD", "Fisher p", "shortfall", "score"]  # fmt: skip
         return Table(
             f"Adverse impact by {self.feature}; selected: {favoured}", header, rows, [*self.notes()]
@@ -106,9 +111,22 @@ class AdverseImpact:
                 "Estimated groups: everybody counts in each by their probability, whatever the "
                 "order of the groups. SD and Fisher's test take these for known people."
             )
+        if any(row.impact_ratio is None and not row.unknown for row in self.rows):
+            show = hint("show_small_counts=True", "--show-small-counts")
+            yield f"What is not shown would tell a count below ten; {show} shows it to whom it may."
         few = [row.group for row in self.rows if row.few]
         if few:
             yield f"Fewer than 2 % of the people, which a table may leave out: {', '.join(few)}."
+        if any(row.unknown for row in self.rows):
+            yield (
+                "Whose group is not known is in no group: they are counted, and compared with "
+                "nobody."
+            )
+        if self.several:
+            yield (
+                "Rows, of which some people have several: SD and Fisher's test, which take them "
+                "for people, are not told. The intervals of the audit count people."
+            )
         if self.weighted:
             yield "People weigh differently: counts are sums of weights, and no test is told."
         yield (
@@ -131,28 +149,46 @@ def adverse_impact(
     *,
     reference: str | None,
     weighted: bool,
+    several: bool = False,
+    unknown: Collection[str] = (),
     scores: dict[str, float] | None = None,
 ) -> AdverseImpact:
     """Every shown group against the reference, or against the one with the highest rate.
 
-    ``groups`` are as the audit shows them; ``scores`` each group's mean score in standard
-    deviations.
+    ``groups`` are as the audit shows them, ``unknown`` those of them that are none; ``scores`` each
+    group's mean score in standard deviations. Of fewer than 2 % of the people, a group is the
+    reference only where it is named.
     """
-    rated = {g["group"]: g for g in groups if g["selection_rate"].value is not None}
+    known = [g for g in groups if g["group"] not in unknown]
+    rated = {g["group"]: g for g in known if g["selection_rate"].value is not None}
     if not rated:
         raise ValueError(f"no group of {feature} may be shown: there is nothing to compare")
+    everybody = sum(g["people"].low for g in groups)
     if reference is None:
-        reference = max(rated, key=lambda name: rated[name]["selection_rate"].value)
+        large = [n for n, g in rated.items() if g["people"].low >= FEW * everybody] or [*rated]
+        reference = max(large, key=lambda name: rated[name]["selection_rate"].value)
     if reference not in rated:
         raise ValueError(
             f"{feature} has no group {reference!r} that may be shown; it has "
             f"{', '.join(map(repr, rated))}" + did_you_mean(reference, list(rated))
         )
-    everybody = sum(g["people"].low for g in groups)
     rows = [
-        _row(g, rated[reference], everybody, weighted=weighted, scores=scores or {}) for g in groups
-    ]
-    return AdverseImpact(feature, reference, tuple(rows), weighted)
+        _row(g, rated[reference], everybody, tested=not (weighted or several), scores=scores or {})
+        if g in known else _of_unknown(g)
+        for g in groups
+    ]  # fmt: skip
+    return AdverseImpact(feature, reference, tuple(rows), weighted, several)
+
+
+def _of_unknown(group: dict[str, Any]) -> ImpactRow:
+    """People whose group is not known: how many, and how many of them are selected."""
+    rate = _shown(group["selection_rate"])
+    n = group["people"].low if group["people"].exact else None
+    return ImpactRow(
+        group=group["group"], people=group["people"], selected=_selected(rate, n), rate=rate,
+        impact_ratio=None, difference=None, odds_ratio=None, standard_deviations=None,
+        fisher_p=None, shortfall=None, score_difference=None, few=False, unknown=True,
+    )  # fmt: skip
 
 
 def _row(
@@ -160,7 +196,7 @@ def _row(
     reference: dict[str, Any],
     everybody: int,
     *,
-    weighted: bool,
+    tested: bool,
     scores: dict[str, float],
 ) -> ImpactRow:
     """One group against the reference."""
@@ -169,7 +205,7 @@ def _row(
     k, j = _selected(rate, n), _selected(other, m)
     name, them = group["group"], reference["group"]
     exact: tuple[int, int, int, int] | None = None
-    if n is not None and m is not None and k is not None and j is not None and not weighted:
+    if n is not None and m is not None and k is not None and j is not None and tested:
         exact = k, n - k, j, m - j
     own = name == them
     return ImpactRow(

@@ -246,6 +246,8 @@ class Audit:
                     own.groups,
                     reference=reference if reference in names else None,
                     weighted=self.counts.weighted,
+                    several=self.counts.persons is not None,
+                    unknown=own.unknown,
                     scores={name: turn * value for name, value in means.items()},
                 )
             )

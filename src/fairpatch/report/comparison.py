@@ -86,6 +86,12 @@ class GroupComparison:
         ]
 
     @property
+    def unknown(self) -> list[str]:
+        """Names of what is no group: people of whom a feature is not known."""
+        names = zip(self.counts.groups, self.counts.group_names, strict=True)
+        return [name for group, name in names if None in group]
+
+    @property
     def n_hidden(self) -> int:
         """How many groups are too small to be shown."""
         return sum(self._hidden)
@@ -124,13 +130,14 @@ class GroupComparison:
                 f"{'are' if few > 1 else 'is'} suppressed and not compared."
             )
         if self.counts.known().total < self.counts.total:
-            notes.append(f"People with {self.name} missing are not compared.")
+            notes.append(f"People whose {self.name} is not known are not compared.")
         names = {
             "base_rate": good, "selection_rate": decision.favoured, "true_positive_rate": "TPR",
             "false_positive_rate": "FPR", "accuracy": "accuracy",
             "approved_outcome": f"{good}, of {decision.sides[0]}",
         }  # fmt: skip
-        header = ["group", "people", *(names[name] for name in told)]
+        people = "people" if self.counts.persons is None else "rows"
+        header = ["group", people, *(names[name] for name in told)]
         return Table(f"By {self.name}", header, rows, notes)
 
 

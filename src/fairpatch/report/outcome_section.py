@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from fairpatch._arrays import Bools
+from fairpatch.base import NO_SCORE
 from fairpatch.data.outcomes import Expected, expected_of, overlap
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.reviewed import MOVES
@@ -77,7 +78,7 @@ def outcome_section(
     return OutcomeSection(
         known=known or "everybody",
         observed=known == "everybody",
-        sentences=list(_sentences(counts, known, outlook, told, rows, words)),
+        sentences=list(_sentences(counts, known, outlook, told, rows, after, words)),
         rests_on=outlook.people,
         doubt=outlook.doubt,
         rows=told,
@@ -120,7 +121,7 @@ def _figure(expected: Expected) -> Figure:
 
 def _sentences(
     counts: Counts, known: str | None, outlook: Outlook, told: list[ExpectedRow], rows: Rows,
-    words: Words,
+    after: Bools, words: Words,
 ) -> Iterator[str]:  # fmt: skip
     if known == "everybody":
         return
@@ -131,7 +132,9 @@ def _sentences(
         yield f"{whose[:1].upper()}{whose[1:]}; errors, which need everybody's, are left out."
     first = next((r.expected for r in told if r.what == "promoted"), None)
     if first is not None:
-        yield f"{expected_text(first, words)}{_basis(outlook)}"
+        promoted = _moved(rows, after, "promoted") & (rows.f != NO_SCORE)
+        observed = float(np.mean(rows.y[promoted] != UNKNOWN))
+        yield f"{expected_text(first, words)}{_basis(outlook, observed)}"
     if known == "sample":
         yield (
             f"Of the {words.denied}, {overlap(rows):.0%} have scores at which at least "
@@ -141,18 +144,23 @@ def _sentences(
 
 def expected_text(expected: Figure, words: Words) -> str:
     """As "Of the newly approved, 86% are expected to have repaid (67% to 90%)"."""
-    ends = f"({expected.low:.0%} to {expected.high:.0%})" if expected.low is not None else ""
-    return (
+    text = (
         f"Of the newly {words.approved}, {expected.value:.0%} are expected to have "
-        f"{words.good_outcome} {ends}"
+        f"{words.good_outcome}"
     )
+    if expected.low is None or expected.low == expected.high:
+        return text
+    return f"{text} ({expected.low:.0%} to {expected.high:.0%})"
 
 
-def _basis(outlook: Outlook) -> str:
-    """What that is expected by."""
+def _basis(outlook: Outlook, observed: float) -> str:
+    """What that is expected by, and of how many of them it has been seen."""
+    if observed == 1:
+        return ": all of them have an outcome."
+    seen = f"an outcome is known of {observed:.0%}" if observed else "none has been observed"
     nobody = (
-        "; none of them has been observed. The range takes odds up to "
-        f"{outlook.doubt:g} times better or worse and is no confidence interval"
+        f"; of them, {seen}. The range takes odds up to {outlook.doubt:g} times better or worse "
+        "and is no confidence interval"
     )
     if not outlook.people:
         return f": as your model's score says{nobody}."

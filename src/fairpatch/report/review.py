@@ -94,7 +94,9 @@ class Review:
     def __str__(self) -> str:
         effect = self.summary.effect
         change = effect.change
-        text = f"Review of a patch on {count_text(self.summary.people)} people: "
+        persons = self.summary.persons
+        rows = "" if persons is None else f"rows of {persons:,} "
+        text = f"Review of a patch on {count_text(self.summary.people)} {rows}people: "
         text += f"{count_text(change.changed)} decisions change"
         if change.change_rate.value is not None:
             text += f" ({change.change_rate.value:.1%})"

@@ -112,6 +112,7 @@ def summarize(
         flags=flags,
         identity=identity_section(patch, about, people, certified_on, same, chosen_on),
         people=people,
+        persons=None if table.counts.persons is None else table.counts.people,
         features=list(features),
         decision=words,
         threshold=patch.decision.above,
