@@ -11,6 +11,7 @@ import numpy as np
 
 from benchmarks.datasets import load
 from benchmarks.problems import PROBLEMS, fitted_model
+from benchmarks.roles import every_column
 from fairpatch._table import Table
 from fairpatch.base import BaseModel
 from fairpatch.card.learner import Card
@@ -124,7 +125,10 @@ def one(problem: str, base: str, seed: int, variant: str, refits: int = 4) -> di
 
     def fitted(rows: Any) -> FairPatch:
         target = Target(p_rule=P_RULE, **wishes)
-        g = FairPatch(f, target, learner=learner, splits=(0.6, 0.4, 0.0), random_state=seed)
+        g = FairPatch(
+            f, target, learner=learner, splits=(0.6, 0.4, 0.0), random_state=seed,
+            roles=every_column(X),
+        )  # fmt: skip
         return g.fit(X.iloc[rows].reset_index(drop=True), y[rows], sensitive_features=s[rows])
 
     record: dict[str, Any] = {"problem": problem, "base": base, "seed": seed, "variant": variant}

@@ -21,8 +21,8 @@ NEVER = -1
 """The month of a row without a date."""
 MONTHS, QUARTERS = 12, 12
 """Months that are shown by themselves, and quarters, at most."""
-DAYS, TOO_LATE = 19_000_101, 100_000_000
-"""Whole numbers from here on are days; and from here on no dates at all."""
+DAYS, NO_NUMBER = 19_000_101, 1e300
+"""Whole numbers from here on are days; and from here on there is none."""
 YEARS, MONTHS_AS, DAYS_AS = (0, 9_999), (190_001, 210_012), (19_000_101, 21_001_231)
 """What whole numbers may be: years or their numbers, months, days."""
 QUARTER_ENDS = ("Q1", "Q2", "Q3", "Q4")
@@ -48,7 +48,7 @@ def month_expr(table: Any, column: str) -> nw.Expr:
         ).cast(nw.Int64)  # fmt: skip
     if not kind.is_numeric():
         raise TypeError(f"date names column {column!r}, which is {kind}: a date was expected")
-    known = (day > 0) & (day < TOO_LATE)  # nor NaN
+    known = (day > 0) & (day < NO_NUMBER)  # nor NaN
     ends = row_of(frame.lazy().filter(known).select(least=day.min(), **{END: day.max()}))
     whole = _or_never(known, day)
     _check_numbers(column, float(ends.get("least") or 0), float(ends.get(END) or 0))
