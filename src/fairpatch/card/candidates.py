@@ -7,10 +7,12 @@ of the scorecard itself, which is learned from all rows.
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import pairwise
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +27,14 @@ from fairpatch.card.crossfit import (
     columns_for,
     cross_fitted,
     folds_of,
+    parted,
     scores_for,
 )
-from fairpatch.card.door import remembered
-from fairpatch.card.options import CardOptions
+from fairpatch.card.door import ordered, remembered
+from fairpatch.card.options import CardOptions, KeepOrder
+from fairpatch.card.order import Levels
 from fairpatch.card.points import Points, above_zero, rounded
-from fairpatch.card.scorecard import Scores
+from fairpatch.card.scorecard import Scores, of_bins
 from fairpatch.choose.close_calls import ANY, CLOSE, CLOSER, Between, close_calls
 from fairpatch.choose.learner import Task
 from fairpatch.choose.pool import FARTHEST, HUNDRED, hundred_ratio, needed_at, scale_of
@@ -61,6 +65,16 @@ STRICTER = 0.1
 """A second aim, where it differs: the limits moved inwards by this."""
 
 
+class Made(NamedTuple):
+    """How a scorecard was made."""
+
+    aim: int
+    worth: float
+    teacher: Teacher
+    keep_order: KeepOrder | None
+    in_order: bool
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A scorecard in one direction."""
@@ -69,6 +83,8 @@ class Candidate:
     aim: int
     worth: float
     teacher: Teacher
+    keep_order: KeepOrder | None
+    in_order: bool
     direction: Direction
     between: Between | None
     """Scores outside which no decision changes."""
@@ -156,7 +172,12 @@ class Cards:
             "factored": model.teacher.factored,
             "direction": model.direction,
             "between": model.between and list(model.between),
+            "keep_order": model.keep_order,
         }
+
+    def in_order(self, m: int) -> bool:
+        """Whether its points keep f's order, asked to or not."""
+        return self.models[m].in_order
 
     def caution(self, m: int) -> float:
         """More for close calls only, and the less the push is worth beside f's confidence.
@@ -192,25 +213,39 @@ def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
     ]
     cards: list[Points] = []
     crossed: list[Floats] = []
-    made: list[tuple[int, float, Teacher]] = []  # aim, worth, teacher
-    for k, (teacher, i, aim) in enumerate(aims):
+    made: list[Made] = []
+    ways = [(own, aim) for own in options.tried for aim in aims]
+    each = parted(problem, folds) if task.cross_fit else []
+    for k, (own, (teacher, i, aim)) in enumerate(ways):
 
         def done(share: float, k: int = k) -> None:
-            tell("learning", (k + 0.8 * share) / len(aims))
+            tell("learning", (k + 0.8 * share) / len(ways))
 
-        for columns in _column_choices(problem, aim, most, task):
-            used = _blind_enough(problem, aim, columns, target.max_proxy)
-            scores = scores_for(problem, aim, used)
-            parts = cross_fitted(problem, aim, used, folds, done) if task.cross_fit else []
+        here = ordered(problem, own)
+        for columns in _column_choices(here, aim, most, task):
+            used = _blind_enough(here, aim, columns, target.max_proxy)
+            scores = scores_for(here, aim, used)
+            parts = cross_fitted(each, aim, used, here.rules, done)
             for worth in WORTH:
                 card = rounded(scores, problem.fields, problem.pieces, worth, options)
                 if any(_same(card, other) for other in cards):
                     continue  # among them the one without columns: fewer points needed, for all
-                made.append((i, worth, teacher))
+                kept = own.keep_order is not None or keeps_order(card, problem.orders)
+                made.append(Made(i, worth, teacher, own.keep_order, kept))
                 cards.append(card)
                 crossed.append(_by_folds(problem, parts, card, worth, options))
         done(1.0)
     return _pool(problem, rows.X, task, options, judged, cards, crossed, made, why)
+
+
+def keeps_order(card: Points, orders: Sequence[Levels]) -> bool:
+    """Whether nobody has more points by a number for what f counts against people."""
+    for j, points in card.points.items():
+        levels = of_bins(orders[j], card.fields[j]) if card.fields[j].in_order else ()
+        ends = [(points[list(level)].min(), points[list(level)].max()) for level in levels]
+        if any(high > low for (_, high), (low, _) in pairwise(ends)):
+            return False
+    return True
 
 
 def most_columns(target: Target) -> int:
@@ -230,7 +265,7 @@ def _column_choices(problem: PushProblem, aim: Aim, most: int, task: Task) -> li
 
 def _pool(
     problem: PushProblem, X: Any, task: Task, options: CardOptions, judged: Any,
-    cards: list[Points], crossed: list[Floats], made: list[tuple[int, float, Teacher]],
+    cards: list[Points], crossed: list[Floats], made: Sequence["Made"],
     why: dict[str, str],
 ) -> Cards:  # fmt: skip
     """The scorecards in every direction that is allowed, and their ratios of the judged rows."""
@@ -253,7 +288,6 @@ def _pool(
     final: list[Floats] = []
     highest = 1.0
     for c, card in enumerate(cards):
-        aim, worth, teacher = made[c]
         for (d, between), by_band in bands.items():
             constant, swaps = card.constant, None
             # nobody loses, or who does follows from who gains: any number may be needed to gain
@@ -268,7 +302,7 @@ def _pool(
                 own = whole[c][here] + constant
                 gain = np.arange(own.max(initial=1.0), 0, -step)
                 swaps = Swaps.of(own, sure, f_logit, gain, share, problem.weight[here])
-            models.append(Candidate(c, aim, worth, teacher, d, between, constant, swaps))
+            models.append(Candidate(c, *made[c], d, between, constant, swaps))
             for points, table in ((crossed[c], ratios), (whole[c], final)):
                 table.append(hundred_ratio(points[here] + constant, sure, f_logit, swaps))
                 highest = max(highest, float(np.abs(points[here] + constant).max(initial=0.0)))
@@ -276,7 +310,7 @@ def _pool(
     return Cards(
         tuple(cards), tuple(models), np.array(ratios), np.array(final),
         np.arange(top, 0, -step, dtype=np.float64), bands, target.locks, task.decision, task.roles,
-        _provenance(task, problem, options), why,
+        _provenance(task, problem), why,
     )  # fmt: skip
 
 
@@ -338,10 +372,10 @@ def _alike(one: Aim, two: Aim) -> bool:
     return float(a @ b) > 0.99 * float(np.linalg.norm(a) * np.linalg.norm(b))
 
 
-def _provenance(task: Task, problem: PushProblem, options: CardOptions) -> Provenance:
+def _provenance(task: Task, problem: PushProblem) -> Provenance:
     rows = (task.splits.both or Crossed(task.splits.learn)).rows
     return Provenance(
-        settings={"keep_order": options.keep_order, "order_from": "f" if task.ask else "scores"},
+        settings={"order_from": "f" if task.ask else "scores"},
         sensitive_features=rows.s.features,
         training_rows=len(problem.y),
         base_scores_sha256=hashlib.sha256(problem.f_logit.astype("<f8").tobytes()).hexdigest(),

@@ -165,23 +165,28 @@ def scores_for(problem: PushProblem, aim: Aim, used: Sequence[int]) -> Scores:
     return learn_scores(*args, used)
 
 
+def parted(problem: PushProblem, folds: Ints) -> list[tuple[Bools, PushProblem]]:
+    """Of every fold its rows, and all others; fold -1 is in all."""
+    each = np.unique(folds[folds >= 0])
+    return [(folds == fold, problem.take(np.flatnonzero(folds != fold))) for fold in each]
+
+
 def cross_fitted(
-    problem: PushProblem,
+    parts: Sequence[tuple[Bools, PushProblem]],
     aim: Aim,
     used: Sequence[int],
-    folds: Ints,
+    rules: Rules,
     done: Callable[[float], None] = lambda _: None,
 ) -> list[tuple[Bools, Scores]]:
-    """Of every fold its rows, and scores that were learned without them; fold -1 is in all.
+    """Of every fold its rows, and scores that were learned without them.
 
     The columns are those of the whole: only how they count is learned again. ``done`` is told the
     share of the folds that is learned.
     """
-    each, learned = np.unique(folds[folds >= 0]), []
-    for k, fold in enumerate(each):
-        done(k / len(each))
-        others = problem.take(np.flatnonzero(folds != fold))
-        learned.append((folds == fold, scores_for(others, aim, used)))
+    learned = []
+    for k, (inside, others) in enumerate(parts):
+        done(k / len(parts))
+        learned.append((inside, scores_for(replace(others, rules=rules), aim, used)))
     return learned
 
 

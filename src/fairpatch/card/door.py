@@ -99,4 +99,9 @@ def remembered(
             comparisons=task.target.comparisons, roles=task.roles,
         )  # fmt: skip
     problem, why = task.memory["problem"]
-    return replace(problem, rules=Rules.of(problem.fields, problem.orders, options)), why
+    return ordered(problem, options), why
+
+
+def ordered(problem: PushProblem, options: CardOptions) -> PushProblem:
+    """The same with the order that is to be kept."""
+    return replace(problem, rules=Rules.of(problem.fields, problem.orders, options))

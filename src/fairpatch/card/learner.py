@@ -30,10 +30,11 @@ class Card(CardOptions):
 
     Parameters
     ----------
-    keep_order : {"numbers", "all"} or None
+    keep_order : {"auto", "numbers", "all"} or None
         Points never rank two values of a column against the base model: in numbers and ordered
         categories, in all columns, or not at all. So nobody earns points for what the base model
-        counts against people.
+        counts against people. "auto": in numbers and ordered categories, unless that costs clearly
+        more changes.
     max_bins : int
         Most bins of a number, or groups of a category.
     points_step : int
@@ -61,6 +62,12 @@ class Card(CardOptions):
 
     name: ClassVar[str] = "card"
 
+    def like(self, patch: Patch) -> "Card":
+        """With the order that a scorecard was learned in."""
+        if self.keep_order != "auto":
+            return self
+        return replace(self, keep_order=patch.provenance.settings.get("keep_order"))
+
     def learn(self, task: Task) -> Learned:
         """Learn scorecards for a target, cross-fitted over the rows to learn and to choose on."""
         both = task.splits.both or Crossed(task.splits.learn)
@@ -84,8 +91,8 @@ class Card(CardOptions):
         if target is None:
             raise ValueError("a card is learned for a target: review with refits=0")
         problem, _ = push_problem(
-            rows, encoder, self, ask=ask, locked=target.locks, comparisons=target.comparisons,
-            roles=patch.roles,
+            rows, encoder, self.like(patch), ask=ask, locked=target.locks,
+            comparisons=target.comparisons, roles=patch.roles,
         )  # fmt: skip
         settings = patch.provenance.settings
         worth = float(settings.get("worth", 1.0))
@@ -94,12 +101,14 @@ class Card(CardOptions):
         )
         most, sure = most_columns(target), patch.confidence(rows.f, rows.X)
 
+        options = self.like(patch)
+
         def again(drawn: Ints, _: int) -> Floats:
             some = problem.take(drawn)
             aims = aims_of(some, target, teacher)
             aim = aims[min(int(settings.get("aim", 0)), len(aims) - 1)]
             scores = scores_for(some, aim, columns_for(some, aim, most))
-            card = rounded(scores, problem.fields, problem.pieces, worth, self)
+            card = rounded(scores, problem.fields, problem.pieces, worth, options)
             return hundred_ratio(card.of(problem.pieces) + card.constant, sure, rows.f)
 
         return again

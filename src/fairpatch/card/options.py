@@ -1,21 +1,23 @@
 """How a scorecard may look: how fine, whose order it keeps, what people call things."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from fairpatch import _checks as check
 from fairpatch._hints import did_you_mean
 
 WAYS = (1, -1)
-KeepOrder = Literal["numbers", "all"]
+KeepOrder = Literal["auto", "numbers", "all"]
+ORDERS: dict[KeepOrder | None, tuple[KeepOrder | None, ...]] = {"auto": ("numbers", None)}
+"""By what is asked, the orders that are tried; the others are themselves."""
 
 
 @dataclass(frozen=True)
 class CardOptions:
     """How a scorecard may look; see ``Card``, which has the same parameters."""
 
-    keep_order: KeepOrder | None = "numbers"
+    keep_order: KeepOrder | None = "auto"
     max_bins: int = 5
     points_step: int = 5
     monotonic: Mapping[str, int] = field(default_factory=dict)
@@ -27,13 +29,19 @@ class CardOptions:
 
     def __post_init__(self) -> None:
         if self.keep_order is not None:
-            check.one_of("keep_order", self.keep_order, ("numbers", "all"))
+            check.one_of("keep_order", self.keep_order, ("auto", "numbers", "all"))
         check.whole("max_bins", self.max_bins, 2)
         check.whole("points_step", self.points_step, 1)
         for name in ("monotonic", "signs"):
             for column, way in getattr(self, name).items():
                 if way not in WAYS:
                     raise ValueError(f"{name} of {column!r} must be 1 or -1; got {way!r}")
+
+    @property
+    def tried(self) -> tuple["CardOptions", ...]:
+        """The same for each order that is to be tried."""
+        orders = ORDERS.get(self.keep_order, (self.keep_order,))
+        return tuple(replace(self, keep_order=order) for order in orders)
 
     @property
     def columns(self) -> set[str]:

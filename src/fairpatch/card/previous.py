@@ -74,6 +74,10 @@ class Joined:
         """Of new ones their own; the previous one keeps its confidence, and is as good as any."""
         return self.new.caution(m) if m < len(self.new) else 0.0
 
+    def in_order(self, m: int) -> bool:
+        """Whether its points keep f's order; the previous one is in force already."""
+        return m >= len(self.new) or self.new.in_order(m)
+
     def size(self, m: int) -> int:
         """Its attributes."""
         return self.new.size(m) if m < len(self.new) else self.previous.size(m - len(self.new))

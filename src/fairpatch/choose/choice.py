@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.dial import Dial
+from fairpatch.choose.findings import stops_of, worst_outcome
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.not_reached import TargetNotReachedError, nearest
+from fairpatch.choose.pool import in_order
 from fairpatch.choose.room import safest_first
 from fairpatch.choose.target import Requirement, Target
 from fairpatch.data.outcomes import Expected
@@ -31,8 +33,10 @@ TIMES, FEW = 4.0, 0.02
 has too few rows to certify should see that, and not a patch that changes everybody."""
 BACK = 0.05
 """A dial that has fallen so far below where the ladder begins is past its best."""
-ROOM = (3.0, 2.0, 1.0)
-"""Standard errors inside the target that a candidate should be able to reach, the best first."""
+INSIDE = (0.05, 0.1)
+"""How much inside the target candidates are judged as well: there are more changes to judge."""
+MORE = 0.15
+"""Of the changes of the cheapest, how many more a better candidate may need at most."""
 KINDEST: tuple[Direction, ...] = ("promote_only", "both", "demote_only")
 """Of patches that serve alike: no approval is withdrawn, if that can be."""
 
@@ -85,6 +89,8 @@ class Choice:
     """Whether wrong decisions cost different sums."""
     observed: bool = True
     """Whether everybody's outcome is known; accuracy and losses are expected ones otherwise."""
+    stops: tuple[str, ...] = ()
+    """What speaks against it; every candidate that could be had has as many."""
     swings: str | None = None
     """What else would be chosen if outcomes were at an end of their range; None: the same."""
 
@@ -121,6 +127,8 @@ class Choice:
             if self.denied_outcome is not None:
                 text += f", of those still denied {self.denied_outcome:.0%}"
             text += "."
+        if self.stops:
+            text += f" Think twice: {' and '.join(self.stops)}, and no candidate does better."
         if self.swings is not None:
             text += f" {self.swings}."
         likely = [
@@ -171,7 +179,7 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     (able,) = options(frontier, [target])
     if not able:
         raise TargetNotReachedError(nearest(frontier, target), frontier, target)
-    best = _preferred(able, frontier, target)
+    best = _preferred(able, frontier, target, known)
     return [
         replace(
             c, bound=known, blind=blind, displacement=frontier.displacement(c.model, c.strength)
@@ -180,45 +188,82 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     ]
 
 
-def _preferred(able: list[Choice], frontier: Frontier, target: Target) -> Choice:
-    """The one that costs least; of those within the noise, the kindest and then the most cautious.
+def _preferred(
+    able: list[Choice], frontier: Frontier, target: Target, bound: Bound | None
+) -> Choice:  # fmt: skip
+    """With the fewest stops, the one that costs least; within the noise the kindest and surest.
 
-    Where a model is in force already, what differs least from it comes before caution. Costs are
-    judged by scores that have not seen the person, where there are such.
+    What a review would stop is seen beforehand. Where a model is in force already, what differs
+    least from it comes before caution. Costs and stops are judged by scores that have not seen the
+    person, where there are such; costs at the target and inside it: at its very end one candidate
+    may be there by luck, and none is certified.
     """
-    judged = (
-        {c.model: c for c in options(frontier.crossed, [target])[0]} if frontier.crossed else {}
-    )
-    if any(c.model in judged for c in able):
-        able = [c for c in able if c.model in judged]
-    seen = [judged.get(c.model, c) for c in able]
     if target.prefer is not None:
-        return min(zip(able, seen, strict=True), key=lambda c: _preference(c[1], target))[0]
-    costs = np.array([_preference(c, target)[0] for c in seen])
+        seen = {c.model: c for c in options(frontier.crossed or frontier, [target])[0]}
+        some = [c for c in able if c.model in seen] or able
+        return min(some, key=lambda c: _preference(seen.get(c.model) or c, target))
+    found = _judged(able, frontier, target, bound)
+    fewest_stops = min(len(j.stops) for j in found)
+    found = [j for j in found if len(j.stops) == fewest_stops]
+    best = found[0]
     people = next(iter(frontier.dials[0].values())).people
+    least = max(best.change_rate, 1 / people)
     # a decision that differs costs up to two: a change and an error
-    error = frontier.unit * float(
-        np.sqrt(max(seen[int(costs.argmin())].change_rate, 1 / people) / people)
-    )
-    near = {
-        c.model: cost
-        for c, cost in zip(able, costs.tolist(), strict=True)
-        if cost <= costs.min() + target.close_calls * error
-    }
+    error = min(target.close_calls * float(np.sqrt(least / people)), MORE * least)
+    near = [
+        j for j in found
+        if j.cost <= best.cost + frontier.unit * error and j.change_rate <= best.change_rate + error
+    ]  # fmt: skip
     pool = frontier.candidates
 
-    def order(c: Choice) -> tuple[float, ...]:
-        m = c.model
-        return (KINDEST.index(pool.directions[m]), c.churn or 0.0, -pool.caution(m), near[m])
+    def order(j: _Judged) -> tuple[float, ...]:
+        m, c = j.choice.model, j.choice
+        kind = KINDEST.index(pool.directions[m])
+        return (kind, c.churn or 0.0, -pool.caution(m), j.cost)
 
-    return min(_with_room([c for c in able if c.model in near], frontier, target), key=order)
+    chosen = min(near, key=order)
+    return replace(chosen.choice, stops=chosen.stops)
 
 
-def _with_room(able: list[Choice], frontier: Frontier, target: Target) -> list[Choice]:
-    """Those that could also meet the target by a margin: at its very end none is certified."""
-    tried = [target.replace(safety_margin=target.safety_margin + room) for room in ROOM]
-    reach = [{c.model for c in o} for o in options(frontier, tried, {c.model for c in able})]
-    return next((some for r in reach if (some := [c for c in able if c.model in r])), able)
+@dataclass(frozen=True)
+class _Judged:
+    """A candidate as it is seen by people whom it has not seen: means over some levels."""
+
+    choice: Choice
+    levels: int
+    """How many it reaches."""
+    cost: float
+    change_rate: float
+    stops: tuple[str, ...]
+    """What a review would find that speaks against it."""
+
+
+def _judged(
+    able: list[Choice], frontier: Frontier, target: Target, bound: Bound | None
+) -> list[_Judged]:  # fmt: skip
+    """All of them that reach the most levels, the cheapest first."""
+    by = frontier.crossed or frontier
+    levels = [target, *(target.inside(margin) for margin in INSIDE)]
+    models = {c.model for c in able}
+    reached = [{c.model: c for c in found} for found in options(by, levels, models)]
+    judged = []
+    for c in able:
+        seen = [found[c.model] for found in reached if c.model in found] or [c]
+        gaps = [worst_outcome(by.dials[c.model], s.strength) for s in seen]
+        least = None if bound is None else bound.change_rate
+        stops = stops_of(
+            float(np.mean(gaps)) if frontier.observed else 0.0, seen[0].change_rate, least,
+            in_order=in_order(frontier.candidates, c.model),
+        )  # fmt: skip
+        judged.append(
+            _Judged(
+                c, sum(c.model in found for found in reached),
+                float(np.mean([_preference(s, target)[0] for s in seen])),
+                float(np.mean([s.change_rate for s in seen])), stops,
+            )
+        )  # fmt: skip
+    most = max(j.levels for j in judged)
+    return sorted((j for j in judged if j.levels == most), key=lambda j: j.cost)
 
 
 def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:

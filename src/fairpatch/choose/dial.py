@@ -32,6 +32,7 @@ class Dial:
     positive : decisions of 1 by group and label, (stretches, groups, 2); of people whose label is
         not known, parts of both by what is expected.
     size : people by group and label, (groups, 2).
+    risen, below : the same of those who are promoted, and of all whom f denies.
     changed : changed decisions, (stretches,).
     promoted, promoted_good : of those whom f denies, who is approved, and of them with y = 1.
     denied, denied_good : whom f denies, and of them with y = 1.
@@ -45,6 +46,8 @@ class Dial:
     strength: Floats
     positive: Counted
     size: Counted
+    risen: Counted
+    below: Counted
     changed: Counted
     people: float
     correct: Counted
@@ -65,6 +68,14 @@ class Dial:
         """Only some of the stretches, or one."""
         k = np.atleast_1d(k)
         return replace(self, **{name: getattr(self, name)[k] for name in BY_STRETCH})
+
+    def of_groups(self, which: Any) -> "Dial":
+        """Of some groups only."""
+        at = list(which)
+        return replace(
+            self, positive=self.positive[:, at], size=self.size[at], risen=self.risen[:, at],
+            below=self.below[at],
+        )  # fmt: skip
 
     @property
     def change_rate(self) -> Floats:
@@ -108,8 +119,8 @@ class Dial:
 
 
 BY_STRETCH = (
-    "start", "strength", "positive", "changed", "correct", "promoted", "promoted_good", "kept",
-    "loss", "spent",
+    "start", "strength", "positive", "risen", "changed", "correct", "promoted", "promoted_good",
+    "kept", "loss", "spent",
 )  # fmt: skip
 
 
@@ -184,6 +195,8 @@ def trace(
         strength=strength,
         positive=n[1:, :, 1].sum(-1) + (moved[:, 1:, :, 0] - moved[:, 1:, :, 1]).sum(-1),
         size=n[1:].sum((2, 3)),
+        risen=moved[:, 1:, :, 0].sum(-1),
+        below=n[1:, :, 0].sum(-1),
         changed=changed,
         people=float(n.sum()),
         correct=correct,

@@ -36,7 +36,4 @@ def in_layers(
         factor[inside] = mix(size)[group[inside], layers.code[inside]]
         weighed = traced(codes, w * factor)
         whole = replace(whole, positive=weighed.positive, size=weighed.size)
-    return {
-        name: replace(whole, positive=whole.positive[:, which], size=whole.size[list(which)])
-        for name, which in layers.blocks
-    }
+    return {name: whole.of_groups(which) for name, which in layers.blocks}

@@ -5,7 +5,7 @@ knows a person's columns knows at which strength they change: steps by one would
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -51,12 +51,7 @@ class InTens:
 
     def only(self, dials: Mapping[str, Dial]) -> list[Dial]:
         """Of each feature's dial, the groups that are shown."""
-        return [
-            replace(
-                dials[name], positive=dials[name].positive[:, groups], size=dials[name].size[groups]
-            )
-            for name, groups in self.large.items()
-        ]
+        return [dials[name].of_groups(groups) for name, groups in self.large.items()]
 
     def share(self, hits: float, among: float, *, known: bool | None = None) -> Ends:
         """What a share lies between."""

@@ -63,6 +63,11 @@ class Pool(Protocol):
         """How many concepts or attributes candidate m has."""
 
 
+def in_order(pool: Pool, m: int) -> bool:
+    """Whether candidate m's points keep f's order, of pools that know."""
+    return bool(getattr(pool, "in_order", lambda _: True)(m))
+
+
 def swaps_of(pool: Pool, m: int) -> Swaps | None:
     """How many points lose an approval where so many gain one, of pools that limit places."""
     swaps: Swaps | None = getattr(pool, "swaps", lambda _: None)(m)

@@ -55,9 +55,9 @@ def _others(
     target = task.target
     if not hasattr(learner, "keep_order"):  # no scorecard: to learn again would take minutes
         return
-    if learner.keep_order is not None:
-        free: Any = replace(learner, keep_order=None)  # type: ignore[type-var]
-        yield "the base model's order not kept", free, target
+    kept = frontier.candidates.about(preferred.model).get("keep_order")
+    other: Any = replace(learner, keep_order=None if kept else "numbers")  # type: ignore[type-var]
+    yield f"the base model's order {'not ' if kept else ''}kept", other, target
     between = frontier.candidates.about(preferred.model).get("between")
     if between is not None:
         yield "any score may change", learner, target.replace(only_between=ANY)

@@ -12,6 +12,7 @@ from fairpatch.base import scores_of, thresholds_of
 from fairpatch.card.fields import Field
 from fairpatch.card.order import answers_of
 from fairpatch.choose.close_calls import close_calls
+from fairpatch.choose.findings import MANY, SLIGHTLY, SURE, TIMES, outcome_gap, too_many
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import cells
 from fairpatch.measure.counts import Counts
@@ -26,16 +27,10 @@ from fairpatch.report.flag import Flag
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import Effect
 
-SLIGHTLY, SURE = 1.0, 1.645
-"""Standard errors from which on a difference is looked at, and is no chance (one side, 95 %)."""
 FAR = 0.25
 """Of the promoted, the share with a score far below the threshold that is worth a finding."""
 SOME = 0.003
 """Of people, the share exactly at the threshold that is worth a finding."""
-MANY = 0.2
-"""Of all decisions, the share that may change before it is another model."""
-TIMES = 3.0
-"""Times the fewest changes."""
 SLIGHT = 0.05
 """Of the spread of f's log-odds: answers that differ by less are chance."""
 GAIN = 0.02
@@ -82,7 +77,7 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
             continue  # nobody knows: said once, of all that is not judged
         moved = counts.in_cells(cells(before=int(what == "demoted"), after=int(what == "promoted")))
         gaps = {
-            (feature, group): _gap(n[:2, *one], n[:2, *other])  # by label
+            (feature, group): outcome_gap(n[:2, *one], n[:2, *other])  # by label
             for feature, group, n in _groups(counts)
         }
         known = {key: gap for key, gap in gaps.items() if gap is not None}
@@ -120,7 +115,7 @@ def _riskier(counts: Counts, words: Words) -> Iterator[Flag]:
     worse = [
         f"{group} ({feature})"
         for feature, group, n in _groups(counts)
-        if (_gap(n[:2, 0, 1], n[:2, 1, 1]) or 0.0) < -SURE
+        if (outcome_gap(n[:2, 0, 1], n[:2, 1, 1]) or 0.0) < -SURE
     ]
     if worse:
         yield Flag(
@@ -179,16 +174,6 @@ def _groups(counts: Counts) -> Iterator[tuple[str, str, Floats]]:
         yield from (
             (feature, group, n) for group, n in zip(table.group_names, table.n.sum(1), strict=True)
         )
-
-
-def _gap(first: Floats, second: Floats) -> float | None:
-    """How much oftener the first have the good outcome, in standard errors; None where few."""
-    sizes = first.sum(), second.sum()
-    if min(sizes) < MIN_PEOPLE:
-        return None
-    pooled = (first[1] + second[1]) / sum(sizes)
-    error = np.sqrt(max(pooled * (1 - pooled), 1e-12) * (1 / sizes[0] + 1 / sizes[1]))
-    return float((first[1] / sizes[0] - second[1] / sizes[1]) / error)
 
 
 def _turned_round(subject: Subject) -> Iterator[Flag]:
@@ -267,12 +252,11 @@ def _many(effect: Effect) -> Iterator[Flag]:
     rate = effect.change.change_rate.middle
     if rate is None:
         return
-    least = effect.bound_known
-    texts = []
-    if rate > MANY:
-        texts.append(f"more than {MANY:.0%} of all decisions change")
-    if least and rate > TIMES * least:
-        texts.append(f"more than {TIMES:g} times as many change as the fewest possible")
+    words = {
+        "share": f"more than {MANY:.0%} of all decisions change",
+        "times": f"more than {TIMES:g} times as many change as the fewest possible",
+    }
+    texts = [words[limit] for limit in too_many(rate, effect.bound_known)]
     if texts:
         both = len(texts) > 1
         text = " and ".join(texts)
