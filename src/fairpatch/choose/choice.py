@@ -36,7 +36,7 @@ BACK = 0.05
 INSIDE = (0.05, 0.1)
 """How much inside the target candidates are judged as well: there are more changes to judge."""
 MORE = 0.15
-"""Of the changes of the cheapest, how many more a better candidate may need at most."""
+"""Of the changes of the cheapest, how many more a candidate may need that is better otherwise."""
 KINDEST: tuple[Direction, ...] = ("promote_only", "both", "demote_only")
 """Of patches that serve alike: no approval is withdrawn, if that can be."""
 
@@ -207,12 +207,10 @@ def _preferred(
     found = [j for j in found if len(j.stops) == fewest_stops]
     best = found[0]
     people = next(iter(frontier.dials[0].values())).people
-    least = max(best.change_rate, 1 / people)
-    # a decision that differs costs up to two: a change and an error
-    error = min(target.close_calls * float(np.sqrt(least / people)), MORE * least)
-    near = [
+    more = target.close_calls * MORE * max(best.change_rate, 1 / people)
+    near = [  # a decision that differs costs up to two: a change and an error
         j for j in found
-        if j.cost <= best.cost + frontier.unit * error and j.change_rate <= best.change_rate + error
+        if j.cost <= best.cost + frontier.unit * more and j.change_rate <= best.change_rate + more
     ]  # fmt: skip
     pool = frontier.candidates
 

@@ -130,8 +130,8 @@ class Target:
         How many standard errors inside the limits the choice must lie: with 0 about half of all
         patches miss a limit by a little on new people, with 1 about one in six.
     close_calls : float
-        Among patches that cost at most so many standard errors more than the best: the one that
-        withdraws no approval, and then the one that heeds the base model's confidence most.
+        Among patches that need at most so many times 15 % more changes than the cheapest: the one
+        that withdraws no approval, and then the one that heeds the base model's confidence most.
     max_extra_changes : float, optional
         The share of decisions that may change, at most, beyond those of the preferred patch, so
         that the target can be certified; by default up to four times as many in all, or 2 %.
