@@ -33,6 +33,8 @@ TIMES, FEW = 4.0, 0.02
 has too few rows to certify should see that, and not a patch that changes everybody."""
 BACK = 0.05
 """A dial that has fallen so far below where the ladder begins is past its best."""
+ROOM = (3.0, 2.0, 1.0)
+"""Standard errors inside the target that a candidate should be able to reach, the best first."""
 INSIDE = (0.05, 0.1)
 """How much inside the target candidates are judged as well: there are more changes to judge."""
 MORE = 0.15
@@ -219,7 +221,7 @@ def _preferred(
         kind = KINDEST.index(pool.directions[m])
         return (kind, c.churn or 0.0, -pool.caution(m), j.cost)
 
-    chosen = min(near, key=order)
+    chosen = min(_with_room(near, frontier, target), key=order)
     return replace(chosen.choice, stops=chosen.stops)
 
 
@@ -262,6 +264,15 @@ def _judged(
         )  # fmt: skip
     most = max(j.levels for j in judged)
     return sorted((j for j in judged if j.levels == most), key=lambda j: j.cost)
+
+
+def _with_room(near: list[_Judged], frontier: Frontier, target: Target) -> list[_Judged]:
+    """Those that could also meet the target by a margin: at its very end none is certified."""
+    tried = [target.replace(safety_margin=target.safety_margin + room) for room in ROOM]
+    models = {j.choice.model for j in near}
+    reach = [{c.model for c in found} for found in options(frontier, tried, models)]
+    able = ([j for j in near if j.choice.model in reached] for reached in reach)
+    return next((some for some in able if some), near)
 
 
 def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
