@@ -18,7 +18,6 @@ from fairpatch.choose.fit import fit_target
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learner, Task
 from fairpatch.choose.target import Target
-from fairpatch.data.contents import in_own_order
 from fairpatch.data.engine_splits import EngineSplits, is_engine_table
 from fairpatch.data.features import read_features, read_given
 from fairpatch.data.noticed import ask_rows
@@ -267,7 +266,8 @@ class FairPatch(PatchEstimator):
         if previous is not None:
             rows = replace(rows, previous=previous.decisions(rows.X))
             hidden = (*hidden, *previous.score_columns)
-        rows, known = in_own_order(rows, seen_rows(seen, len(rows)))
+        known, order = seen_rows(seen, len(rows)), rows.own_order
+        rows, known = rows.take(order), None if known is None else known[order]
         splits = in_memory(
             rows, self.splits, self.max_rows, seed, known, for_all=sample_weight is None
         )

@@ -180,7 +180,7 @@ def test_a_month_that_has_more_approvals_than_asked_is_told(fitted, month, tmp_p
     assert first.approvals.kept
     assert "kept in 2026-10" in str(first)
     generous = fitted.patched_.patch.model_copy(
-        update={"card": fitted.patch_.card.model_copy(update={"approve_at": 20})}
+        update={"card": fitted.patch_.card.model_copy(update={"approve_at": -20})}
     )
     other = type(fitted.patched_)(fitted.patched_.base, generous, fitted.patched_.classes)
     more = monitor(other, X, y, period="2026-10", **about | {"history": History(tmp_path / "i")})

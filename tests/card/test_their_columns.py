@@ -63,7 +63,8 @@ def test_a_protected_column_is_not_read_without_a_reason():
 
 
 def test_nobody_loses_an_approval_without_a_reason():
-    g = fitted(approvals="keep")
+    g = FairPatch("score", Target(p_rule=0.8, approvals="keep"))
+    g.fit(TABLE, "paid", sensitive_features=["group"])
     made = apply(g.patch_, TABLE, "score", with_reason=True)
     changed = made[made["fairpatch_changed"]]
     assert (changed["fairpatch_decision"] == 0).sum() > 30

@@ -270,7 +270,7 @@ def test_a_choice_in_words(quick_fit):
         change_rate=0.034, accuracy=0.9, displacement=0.05, blind=None,
         bound=Bound(2, 100, (2, 0), (0, 0)), promoted_outcome=0.29, denied_outcome=0.19,
         expected={"sex": {"p_rule": Estimate(0.81, 0.75, 0.87)}},
-        expected_from="selection rows",
+        expected_from="selection rows", approvals=(0.45, 0.491), stops=(),
     )  # fmt: skip
     assert str(choice) == (
         "sex: P-Rule 0.810; race: P-Rule 0.900. 3.4% of decisions change; the minimum for any "

@@ -11,7 +11,8 @@ from fairpatch.datasets import load_loans
 @pytest.fixture(scope="module")
 def fitted():
     target = Target(p_rule=0.8, max_changes=0.05)
-    g = FairPatch("score", target, decision=Decision(threshold=0.8), exclude=["age"])
+    g = FairPatch("score", target, decision=Decision(threshold=0.8), exclude=["age"],
+                  random_state=1)  # fmt: skip
     return g.fit(load_loans(20_000), "repaid", sensitive_features=["sex"])
 
 
@@ -54,7 +55,8 @@ def test_the_patch_changes_as_many_as_were_chosen(direction):
     """Points and points needed move together where a card is written above zero, each way."""
     loans = load_loans(20_000)
     target = Target(p_rule=0.8, direction=direction)
-    g = FairPatch("score", target, decision=Decision(threshold=0.8), exclude=["age"])
+    g = FairPatch("score", target, decision=Decision(threshold=0.8), exclude=["age"],
+                  random_state=1)  # fmt: skip
     g.fit(loans, "repaid", sensitive_features=["sex"])
     changed = (g.predict(loans) == 1) != (loans["score"] > 0.8)
     assert g.choice_.change_rate == pytest.approx(changed.mean(), rel=0.15)

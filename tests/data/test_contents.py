@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fairpatch import FairPatch, Target
-from fairpatch.data.contents import contents, in_own_order
+from fairpatch.data.contents import contents
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 
@@ -42,12 +42,11 @@ AWKWARD = pd.DataFrame(
 
 
 def test_equal_rows_have_one_number_and_others_have_another():
-    number = contents(Rows.of(AWKWARD, np.array([1, 1, 0, 1, 1])))
+    number = contents(AWKWARD)
     assert number[0] == number[1]
     assert len(set(number.tolist())) == 4
-    assert contents(Rows.of(AWKWARD, np.array([1, 0, 0, 1, 1])))[1] != number[1]
-    gaps = Rows.of(AWKWARD, np.array([1, 1, 0, 1, 1]), {"s": ["a", "a", None, "a", "b"]})
-    assert contents(gaps)[0] == contents(gaps)[1] != number[0]
+    gaps = contents(AWKWARD, Groups.of({"s": ["a", "a", None, "a", "b"]}))
+    assert gaps[0] == gaps[1] != number[0]
 
 
 @pytest.mark.parametrize(
@@ -62,15 +61,27 @@ def test_equal_rows_have_one_number_and_others_have_another():
 )
 def test_the_type_of_a_column_makes_no_difference(as_another):
     table = pd.DataFrame({"whole": [1, 2, 3], "text": ["a", "b", None], "yes": [True, False, True]})
-    y = np.array([1, 0, 1])
-    one, other = contents(Rows.of(table, y)), contents(Rows.of(as_another(table), y))
+    one, other = contents(table), contents(as_another(table))
     assert one.tolist() == other.tolist()
 
 
-def test_rows_that_f_was_trained_on_move_with_the_others():
-    rows = Rows.of(pd.DataFrame({"x": [3.0, 1.0, 2.0, 1.0]}), np.array([0, 1, 0, 1]))
-    seen = np.array([False, True, False, False])
-    sorted_rows, moved = in_own_order(rows, seen)
-    assert moved.sum() == 1
-    assert sorted_rows.X["x"][moved].tolist() == [1.0]
-    assert (sorted_rows.y == (sorted_rows.X["x"] == 1.0)).all()
+def test_the_same_people_are_split_alike_in_any_order():
+    rows = Rows.of(people(800).drop(columns=["y", "group"]), people(800)["y"].to_numpy(),
+                   people(800)["group"])  # fmt: skip
+    order = np.random.default_rng(0).permutation(800)
+    codes = rows.split_codes((0.3, 0.2, 0.5), 0)
+    assert (rows.take(order).split_codes((0.3, 0.2, 0.5), 0) == codes[order]).all()
+
+
+def test_rows_that_f_was_trained_on_are_told_by_any_order():
+    table, r = people(), np.random.default_rng(0)
+    seen, order = r.random(len(table)) < 0.4, r.permutation(len(table))
+    fits = [
+        FairPatch("score", Target(p_rule=0.7)).fit(
+            table.iloc[some], "y", sensitive_features=["group"], seen_by_base=seen[some]
+        )
+        for some in (np.arange(len(table)), order)
+    ]
+    assert str(fits[0].certificate_) == str(fits[1].certificate_)
+    people_of = fits[0].certificate_.results[0].people
+    assert people_of == pytest.approx((~seen).sum() / 2, rel=0.02)

@@ -42,7 +42,7 @@ def test_a_patch_for_approval_rates_is_the_same_without_outcomes_of_the_denied(f
     full, some, people, _ = fits
     X = people.drop(columns=["repaid", "sex"])
     changed = [g.patched_.decide(X) != (X["score"] > 0.8) for g in (full, some)]
-    assert (changed[0] & changed[1]).sum() > 0.9 * (changed[0] | changed[1]).sum()
+    assert (changed[0] & changed[1]).sum() > 0.8 * (changed[0] | changed[1]).sum()
     assert some.certificate_.verdict == full.certificate_.verdict == "certified"
     assert some.certificate_.results[0].estimate.value == pytest.approx(
         full.certificate_.results[0].estimate.value, abs=0.02

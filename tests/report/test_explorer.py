@@ -1,6 +1,7 @@
 """The explorer in a real browser: each control does what it says, by the frontier's own numbers."""
 
 import shutil
+from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 import pandas as pd
@@ -83,7 +84,8 @@ def chosen(explorer, *, limit, budget=1.0, feature=-1, direction="both", price=1
 def figure_text(best, fairness):
     low, high = (f"{100 * v:.1f}" for v in best.changed)
     changed = f"{low} %" if low == high else f"{low} to {high} %"
-    one, two = (f"{np.floor(100 * v + 0.5) / 100:.2f}" for v in fairness(best))  # as a browser
+    cent = Decimal("0.01")  # as a browser: of the number as it is held, halves upwards
+    one, two = (f"{Decimal(v).quantize(cent, ROUND_HALF_UP)}" for v in fairness(best))
     return f"{changed} of decisions change; P-Rule {one if one == two else f'{one} to {two}'}"
 
 

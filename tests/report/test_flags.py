@@ -172,7 +172,7 @@ def test_a_fit_reviewed_on_other_people_says_so():
     from fairpatch.datasets import Population
 
     population = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
-    many, few = (population.sample(n, seed=n).to_pandas() for n in (8_000, 1_500))
+    many, few = (population.sample(n, seed=n).to_pandas() for n in (8_000, 1_400))
     g = FairPatch("score", Target(p_rule=0.8))
     g = g.fit(many.drop(columns="id"), "y", sensitive_features=["group"])
     found = g.review(few.drop(columns="id"), "y", sensitive_features=["group"], refits=0)

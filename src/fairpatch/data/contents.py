@@ -1,56 +1,40 @@
 """An order of rows that is their own: the same table, its rows shuffled, gives the same patch.
 
-Each row has a number by what it says, a hash of every value with its column's name. Rows of equal
-numbers are equal in everything that a fit can see, so sorting by it leaves nothing to chance.
+Each row has a number by what it says, a hash of its groups and of every value with its column's
+name. Whoever splits the same people splits them alike, in whatever order they come; labels, which
+some have and others do not, make no difference.
 """
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Bools
-from fairpatch.data.rows import Rows
 from fairpatch.inputs.values import factorize
+from fairpatch.measure.groups import Groups
 from fairpatch.patch.columns import Columns
 
 Hashes = NDArray[np.uint64]
 
 
-def in_own_order(rows: Rows, seen: Bools | None) -> tuple[Rows, Bools | None]:
-    """Rows sorted by what they say, and with them those that f was trained on."""
-    number = contents(rows)
-    if seen is not None:
-        number = _mixed(number + seen)
-    order = np.argsort(number, kind="stable")
-    return rows.take(order), None if seen is None else seen[order]
-
-
-def contents(rows: Rows) -> Hashes:
+def contents(X: Any, groups: Groups | None = None) -> Hashes:
     """A number of every row: the same for equal rows, whichever frame holds them."""
-    total = np.zeros(len(rows), np.uint64)
-    for name, own in _columns(rows):
+    total = np.zeros(Columns.of(X).rows, np.uint64)
+    for name, own in _columns(Columns.of(X), groups):
         total += _mixed(own ^ _of_text(name))
     return total
 
 
-def _columns(rows: Rows) -> Iterator[tuple[str, Hashes]]:
-    """Every column by its name: those of X, and what goes along with a row."""
-    held = Columns.of(rows.X)
+def _columns(held: Columns, groups: Groups | None) -> Iterator[tuple[str, Hashes]]:
+    """Every column by its name."""
     for name in held.names:
         yield f"X {name}", _of_column(held, name)
-    if rows.groups is not None:
-        for feature, codes in zip(rows.groups.features, rows.groups.codes.T, strict=True):
+    if groups is not None:
+        for feature, codes in zip(groups.features, groups.codes.T, strict=True):
             yield f"S {feature}", _of_numbers(codes)
-    beside = replace(rows, X=None, groups=None)
-    for name, values in vars(beside).items():
-        if isinstance(values, np.ndarray) and values.dtype != object:
-            for j, column in enumerate(values.reshape(len(rows), -1).T):
-                yield f"{name} {j}", _of_numbers(column)
 
 
 def _of_column(held: Columns, name: str) -> Hashes:

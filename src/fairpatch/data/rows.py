@@ -11,6 +11,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
 from fairpatch.base import NO_SCORE, BaseModel
+from fairpatch.data.contents import contents
 from fairpatch.inputs.dates import NEVER, since
 from fairpatch.inputs.keys import numbers_of
 from fairpatch.inputs.roles import Outcomes
@@ -161,17 +162,30 @@ class Rows:
         learn, select, certify = (self.take(np.flatnonzero(where == k)) for k in range(3))
         return learn, select, certify
 
+    @property
+    def own_order(self) -> Ints:
+        """The rows sorted by what they say, in whatever order they were given.
+
+        Only of people who are equal in everything else does the label decide.
+        """
+        return np.lexsort((self.y, contents(self.X, self.groups)))
+
     def split_codes(self, shares: Shares | None, seed: int) -> Ints:
-        """Each row's split, 0 to 2."""
+        """Each row's split, 0 to 2; the same for the same people in any order."""
         shares = shares_for(len(self)) if shares is None else shares
         check_shares(shares)
+        codes, order = np.empty(len(self), np.int64), self.own_order
+        codes[order] = self.take(order)._split_codes(shares, seed)
+        return codes
+
+    def _split_codes(self, shares: Shares, seed: int) -> Ints:
         stratum = numbered(*self.s.codes.T, self.y)
         if self.month is not None and shares[2]:
             return self._by_date(shares, seed)
         if self.person is not None:  # all rows of a person are in one split
             _, first, whose = np.unique(self.person, return_index=True, return_inverse=True)
             alone = replace(self.take(first), person=None)
-            return alone.split_codes(shares, seed)[whose]
+            return alone._split_codes(shares, seed)[whose]
         random = np.random.default_rng(seed)
         place = np.empty(len(self))
         for value in np.unique(stratum):  # spread each stratum evenly over 0 to 1, in random order
@@ -196,10 +210,10 @@ class Rows:
         cut = since(months.tolist(), rows.tolist(), shares[2])
         undated = replace(self, month=None)
         if cut is None:
-            return undated.split_codes(shares, seed)
+            return undated._split_codes(shares, seed)
         where, early = np.full(len(self), 2), np.flatnonzero(month < cut)
         first = shares[0] / (shares[0] + shares[1])
-        where[early] = undated.take(early).split_codes((first, 1 - first, 0.0), seed)
+        where[early] = undated.take(early)._split_codes((first, 1 - first, 0.0), seed)
         return where
 
 
