@@ -9,6 +9,7 @@ from fairpatch import FairPatch, Target
 from fairpatch.data.contents import contents
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
+from fairpatch.measure.groups import Groups
 
 
 def people(n=6_000):

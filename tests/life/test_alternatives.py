@@ -116,9 +116,11 @@ FRAUDS = {
     "an alternative that is dropped": lambda f: changed(
         f, "record.json", lambda d: d["tried"].pop()
     ),
-    "a figure": lambda f: changed(f, "record.json", lambda d: d["tried"][1].update(kept=True)),
+    "a figure": lambda f: changed(
+        f, "record.json", lambda d: d["tried"][1].update(kept=not d["tried"][1]["kept"])
+    ),
     "the choice": lambda f: changed(f, "record.json", lambda d: d.update(chosen=None)),
-    "the page": lambda f: replaced(f, "record.html", "not kept", "kept"),
+    "the page": lambda f: replaced(f, "record.html", "Step 2", "Step two"),
     "the patch": lambda f: changed(
         f, "patch.json", lambda d: d["card"].update(approve_at=d["card"]["approve_at"] + 5)
     ),
