@@ -172,3 +172,14 @@ def test_names_in_several_languages(word, yes, no):
 def test_one_word_for_one_group():
     assert len({group_word(v) for v in ("Female", "female", " F", "Woman", "Frau", "mujer")}) == 1
     assert group_word("M") != group_word("F")
+
+
+def test_a_number_that_was_filled_later_and_is_no_copy_of_the_score_is_asked_about():
+    r = np.random.default_rng(0)
+    score = r.random(2_000)
+    days = np.where(score > 0.5, r.integers(1, 60, 2_000), r.integers(61, 200, 2_000))
+    frame = pd.DataFrame({"handling_days": days, "copy": (1_000 * score).round(3)})
+    seen = Seen.of(frame, {}, approved=score > 0.5, score=score)
+    asked = {q.column: q.evidence for q in questions_of(seen, Roles())}
+    assert "tells what was decided for 100.0%" in asked["handling_days"]
+    assert "copy" not in asked

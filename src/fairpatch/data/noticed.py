@@ -29,17 +29,20 @@ def ask_rows(
     ask_about(
         rows.X, rows.s, base, roles, but, approved=rows.f > 0, label=rows.labels,
         at_threshold=np.abs(rows.f) <= AT_THRESHOLD if learns else None, learns=learns,
+        score=rows.f,
     )  # fmt: skip
 
 
 def ask_about(
     X: Any, groups: Groups, base: BaseModel, roles: Roles, but: Collection[str] = (), *,
     approved: Bools, label: Floats | None, at_threshold: Bools | None, learns: bool = False,
+    score: Floats | None = None,
 ) -> None:  # fmt: skip
     """The same of what is at hand; ``at_threshold`` where the rule for such scores is open."""
     seen = Seen.of(
         X, groups.columns, {*but, base.score_column or ""}, read_by_f=base.columns or (),
         approved=approved, label=label, at_threshold=at_threshold if _rule_is_open(base) else None,
+        score=score,
     )  # fmt: skip
     ask(seen, roles, base.decision, learns=learns)
 

@@ -30,6 +30,8 @@ FEW_VALUES = 50
 """Values of a column that may be words for what was decided."""
 FEW, MANY = 3, 1_000
 """Values of a column that may be dates, at least; and so many of them are looked at."""
+ALIKE = 0.95
+"""Of ranks, the correlation from which on a number is the score once more."""
 NONE, APART, HALF, MOST, ALL = 0.02, 0.15, 0.5, 0.75, 0.98
 """Shares: of hardly anybody, of clearly more on one side, of half, of most, of nearly everybody."""
 
@@ -85,6 +87,8 @@ class Seen:
     """1 for the good outcome, 0 for the other, NaN where there is none."""
     at_threshold: Bools | None = None
     """Whose score is exactly the threshold."""
+    score: Floats | None = None
+    """f's score, or its log-odds."""
 
     @classmethod
     def of(
@@ -110,6 +114,7 @@ class Seen:
         return Seen(
             {name: values[at] for name, values in self.groups.items()}, self.frame[at],
             self.read_by_f, of(self.approved), of(self.label), of(self.at_threshold),
+            of(self.score),
         )  # fmt: skip
 
 
@@ -389,11 +394,23 @@ def known_later(column: str, values: Any, seen: Seen) -> str | None:
             f"has values for {ours:.0%} of the approved, {theirs:.0%} of the denied, and {follows}"
         )
     # a number that orders people as the score does is its copy, which no card reads anyway
-    if told >= ALL and len(found) <= FEW_VALUES:
+    if told >= ALL and (len(found) <= FEW_VALUES or _no_copy(values, seen.score)):
         return f"tells what was decided for {told:.1%} of people"
     if named and told >= MOST:
         return f"has {follows}, and tells what was decided for {told:.0%} of people"
     return _tells_outcome(found, code, seen.label, d, MOST if named else ALL)
+
+
+def _no_copy(values: Any, score: Floats | None) -> bool:
+    """Whether numbers order people otherwise than the score does, where that is known."""
+    if score is None or not values.dtype.is_numeric():
+        return False
+    x = np.asarray(values.cast(nw.Float64).to_numpy(), np.float64)
+    known = np.isfinite(x) & np.isfinite(score)
+    if known.sum() < ENOUGH:
+        return False
+    one, other = (np.argsort(np.argsort(v[known], kind="stable")) for v in (x, score))
+    return bool(abs(np.corrcoef(one, other)[0, 1]) < ALIKE)
 
 
 def _tells_outcome(
