@@ -90,7 +90,7 @@ def kinds():
     yield Kind("weights", p.assign(w=random.uniform(0.5, 2, len(p)).round(2)),
                roles=Roles(weight="w"), as_plain=0.0)  # fmt: skip
     yield Kind("dates and keys", p.assign(opened=dates, number=[f"C{i}" for i in range(len(p))]),
-               exclude=("opened",), ignore=("number",), as_plain=0.97)  # fmt: skip
+               exclude=("opened",), ignore=("number",))  # fmt: skip
     yield Kind("odd index", p.set_index(pd.Index(odd, name="customer")))
     yield Kind("two features with gaps", p.assign(sex=sex, race=race), sensitive=("sex", "race"),
                as_plain=0.0)  # fmt: skip

@@ -266,6 +266,7 @@ class FairPatch(PatchEstimator):
         if previous is not None:
             rows = replace(rows, previous=previous.decisions(rows.X))
             hidden = (*hidden, *previous.score_columns)
+        rows = rows.numbered((*hidden, *self._roles.exclude))
         known, order = seen_rows(seen, len(rows)), rows.own_order
         rows, known = rows.take(order), None if known is None else known[order]
         splits = in_memory(

@@ -15,7 +15,7 @@ from fairpatch.base import BaseModel
 from fairpatch.card.aim import Cells, Limit, multipliers
 from fairpatch.card.cells import CellModel, FactoredModel, Teacher
 from fairpatch.card.confidence import bands_of
-from fairpatch.card.crossfit import Aim, columns_for, cross_fitted, folds_of, scores_for
+from fairpatch.card.crossfit import Aim, columns_for, cross_fitted, folds_of, parted, scores_for
 from fairpatch.card.door import push_problem
 from fairpatch.card.fields import Field, bin_edges, fields_of
 from fairpatch.card.learner import Card
@@ -345,7 +345,7 @@ def test_nobodys_points_come_from_scores_that_have_seen_them():
     aim, used = aim_of(own, 0.99), list(range(40))
     seen = scores_for(own, aim, used).of(own.pieces)
     crossed = np.zeros(n)
-    for inside, scores in cross_fitted(own, aim, used, folds_of(s, 5, 0)):
+    for inside, scores in cross_fitted(parted(own, folds_of(s, 5, 0)), aim, used, own.rules):
         crossed[inside] = scores.of(own.pieces)[inside]
     apart = [abs(np.mean(p[s == 1]) - np.mean(p[s == 0])) / p.std() for p in (seen, crossed)]
     assert apart[0] > 0.5

@@ -13,7 +13,7 @@ from fairpatch._progress import tell
 from fairpatch.base import NO_SCORE, thresholds_of
 from fairpatch.choose.by_period import about_rows
 from fairpatch.choose.certificate import Certificate, certify
-from fairpatch.choose.choice import Choice, choose
+from fairpatch.choose.choice import Choice, choose, options
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned, Learner, Task
 from fairpatch.choose.not_reached import TargetNotReachedError
@@ -48,6 +48,11 @@ from fairpatch.verdict import Verdict
 
 MOST_ROWS = 100_000
 """Fresh rows that are looked at by period, at most."""
+OWN = (
+    "model", "strength", "change_rate", "accuracy", "loss", "spent", "approvals", "metrics",
+    "promoted_outcome", "denied_outcome", "direction", "churn",
+)  # fmt: skip
+"""What a choice says of its own candidate."""
 STRICTER = (0.03, 0.06, 0.1, 0.15)
 """How much inside the target choices are tried where places are filled in batches."""
 ALIKE = 0.5
@@ -178,11 +183,13 @@ def when_filled(
     meet the target are preferred, and tested last.
     """
     tried = {(c.model, c.strength): c for c in ladder}
-    for margin in STRICTER:
-        try:
-            tried |= {(c.model, c.strength): c for c in choose(frontier, target.inside(margin))}
-        except TargetNotReachedError:
-            break
+    for of_target in options(frontier, [target, *(target.inside(m) for m in STRICTER)]):
+        for c in of_target:
+            whole = replace(
+                ladder[-1], **{name: getattr(c, name) for name in OWN},
+                displacement=frontier.displacement(c.model, c.strength), stops=(),
+            )  # fmt: skip
+            tried.setdefault((c.model, c.strength), whole)
     found: list[tuple[float, float, Choice]] = []
     best = -np.inf
     for choice in tried.values():

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairpatch.cli.profile import Profile
     from fairpatch.score import Unit
 
 SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default", "ausfallwahrscheinlichkeit",
@@ -28,7 +27,7 @@ CLEAN, CLEARLY = 0.995, 0.02
 PERCENT = 100
 
 
-def find_decisions(guess: "Profile", frame: Any, names: list[str]) -> None:
+def find_decisions(guess: Any, frame: Any, names: list[str]) -> None:
     """The first column of two words, one of which approves and the other denies."""
     from fairpatch.inputs.names import DENIED, FAVOURED, says
 
@@ -49,7 +48,7 @@ def _yes_no(said: Iterable[str]) -> bool:
     return set(said) <= {"yes", "no", "y", "n", "ja", "nein", "oui", "non", "si", "sí", "nee", "ok"}
 
 
-def choose_score(guess: "Profile", frame: Any, names: list[str]) -> None:
+def choose_score(guess: Any, frame: Any, names: list[str]) -> None:
     """The column that says what was decided; else the likeliest by its name and values."""
     found = {}
     for name in names:
@@ -66,14 +65,14 @@ def choose_score(guess: "Profile", frame: Any, names: list[str]) -> None:
     guess.other_scores = [name for name in found if name != best and told[best] < CLEAN - CLEARLY]
 
 
-def _tells(guess: "Profile", frame: Any, name: str) -> float:
+def _tells(guess: Any, frame: Any, name: str) -> float:
     """How well one threshold of a column parts the decisions that were made; 0 without any."""
     approved, values = _made(guess, frame, name)
     cut = None if approved is None else parting(values, approved)
     return 0.0 if cut is None else abs(apart(values > cut, approved))
 
 
-def _made(guess: "Profile", frame: Any, name: str) -> tuple[Any, Any]:
+def _made(guess: Any, frame: Any, name: str) -> tuple[Any, Any]:
     """Of people with a score and a decision: who was approved, and their scores."""
     for column, good in guess.decided.items():
         known = frame[[column, name]].dropna()
@@ -82,7 +81,7 @@ def _made(guess: "Profile", frame: Any, name: str) -> tuple[Any, Any]:
     return None, None
 
 
-def by_decisions(guess: "Profile", frame: Any) -> None:
+def by_decisions(guess: Any, frame: Any) -> None:
     """The threshold, what is decided at it and without a score, as decisions that were made say."""
     approved, values = _made(guess, frame, str(guess.score))
     missing = int(frame[guess.score].isna().sum())
@@ -109,7 +108,8 @@ def with_ties(values: Any, cut: float) -> tuple[float, bool | None]:
     Of coarse scores that change between 630 and 640, it is 640 or more.
     """
     above = float(values[values > cut].min())
-    if _digits(above) <= _digits(cut) and (values == above).sum() >= MANY_MISSING:
+    coarse = _digits(above) == _digits(cut) and (values == above).sum() >= MANY_MISSING
+    if coarse or _digits(above) < _digits(cut):
         return above, True
     return cut, False if (values == cut).any() else None
 

@@ -325,6 +325,8 @@ def _whose_outcomes(guess: Profile, frame: Any) -> None:
     guess.threshold = cut / scale
     guess.why_threshold = "outcomes are known on one side of this"
     guess.cuts = _cuts(guess, frame[known], values, told, scale)
+    if guess.cuts is not None:  # each is the highest score without an outcome
+        guess.at_least = None
 
 
 def _cuts(

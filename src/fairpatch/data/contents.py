@@ -6,7 +6,7 @@ some have and others do not, make no difference.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import narwhals as nw
@@ -20,17 +20,24 @@ from fairpatch.patch.columns import Columns
 Hashes = NDArray[np.uint64]
 
 
-def contents(X: Any, groups: Groups | None = None) -> Hashes:
-    """A number of every row: the same for equal rows, whichever frame holds them."""
+def contents(
+    X: Any, groups: Groups | None = None, but: Collection[str] = ()
+) -> Hashes:  # fmt: skip
+    """A number of every row: the same for equal rows, whichever frame holds them.
+
+    ``but`` are columns that make no difference, as nobody reads them.
+    """
     total = np.zeros(Columns.of(X).rows, np.uint64)
-    for name, own in _columns(Columns.of(X), groups):
+    for name, own in _columns(Columns.of(X), groups, but):
         total += _mixed(own ^ _of_text(name))
     return total
 
 
-def _columns(held: Columns, groups: Groups | None) -> Iterator[tuple[str, Hashes]]:
+def _columns(
+    held: Columns, groups: Groups | None, but: Collection[str]
+) -> Iterator[tuple[str, Hashes]]:
     """Every column by its name."""
-    for name in held.names:
+    for name in (n for n in held.names if n not in but):
         yield f"X {name}", _of_column(held, name)
     if groups is not None:
         for feature, codes in zip(groups.features, groups.codes.T, strict=True):

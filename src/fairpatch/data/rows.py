@@ -1,5 +1,6 @@
 """Rows: people with what is known of them. S is parsed and f asked once, and both go along."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._hints import did_you_mean
 from fairpatch.base import NO_SCORE, BaseModel
-from fairpatch.data.contents import contents
+from fairpatch.data.contents import Hashes, contents
 from fairpatch.inputs.dates import NEVER, since
 from fairpatch.inputs.keys import numbers_of
 from fairpatch.inputs.roles import Outcomes
@@ -62,6 +63,8 @@ class Rows:
     """Whose label is known."""
     expected: Floats | None = None
     """P(good outcome) of those whose label is not known."""
+    number: Hashes | None = None
+    """What each row says, as a number; of all columns unless some make no difference."""
 
     @classmethod
     def of(
@@ -168,7 +171,12 @@ class Rows:
 
         Only of people who are equal in everything else does the label decide.
         """
-        return np.lexsort((self.y, contents(self.X, self.groups)))
+        return np.lexsort((self.y, contents(self.X, self.groups) if self.number is None
+                           else self.number))  # fmt: skip
+
+    def numbered(self, but: Collection[str]) -> "Rows":
+        """The same, told apart by what they say beside some columns, which nobody reads."""
+        return replace(self, number=contents(self.X, self.groups, set(but)))
 
     def split_codes(self, shares: Shares | None, seed: int) -> Ints:
         """Each row's split, 0 to 2; the same for the same people in any order."""

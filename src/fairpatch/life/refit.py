@@ -165,7 +165,8 @@ def refit(
     base = BaseModel(estimator, decision, old.patch.roles)
     rows = PatchedModel(base, old.patch, old.classes).rows(X, y, sensitive_features)
     rows = replace(rows, previous=old.decisions(rows.X))
-    judged = rows.split_codes(g.splits, seed) == 2
+    unread = (*exclude, *old.score_columns, *old.patch.roles.exclude)
+    judged = rows.numbered(unread).split_codes(g.splits, seed) == 2
     first, fresh = (rows.take(np.flatnonzero(part)) for part in (~judged, judged))
     fitted: Fitted | None = None
     made: dict[Way, PatchedModel] = {}

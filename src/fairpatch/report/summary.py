@@ -45,9 +45,9 @@ class Summary(Shown):
     identity: Identity
     """Who signs what."""
     people: Count
+    """How many were reviewed."""
     persons: int | None = None
     """How many people there are where some have several rows; ``people`` are rows then."""
-    """How many were reviewed."""
     features: list[str]
     """The sensitive features."""
     decision: Words
