@@ -766,6 +766,33 @@ FAULTS = [
     *(
         Fault(f"roles: {name}", file, line, becomes, f"tests/{test}")
         for name, file, line, becomes, test in (
+            ("batches take places from the locked", "patch/batch.py",
+             "return np.asarray((rank < room) & (tier < LOCKED) | (tier == 0))",
+             "return np.asarray(rank < room)",
+             "inputs/test_said_alike.py::"
+             "test_places_of_batches_leave_alone_who_is_not_theirs_to_decide"),
+            ("who is unknown is the reference", "report/adverse_impact.py",
+             'known = [g for g in groups if g["group"] not in unknown]', "known = groups",
+             "report/test_adverse_impact.py::"
+             "test_people_of_unknown_group_are_no_group_and_no_reference"),
+            ("splits go by the order of the rows", "data/rows.py",
+             "codes[order] = self.take(order)._split_codes(shares, seed)",
+             "codes[:] = self._split_codes(shares, seed)",
+             "data/test_contents.py::test_the_same_people_are_split_alike_in_any_order"),
+            ("decisions may be turned round", "inputs/made.py",
+             "if self.rows >= ENOUGH and self.approved + self.denied > self.rows / 2:",
+             "if self.rows < 0:",
+             "inputs/test_said_alike.py::test_decisions_that_are_turned_round_are_refused"),
+            ("codes lose their digits", "inputs/roles.py",
+             'found[text(number)] = str(meaning or "")',
+             'found[f"{number:g}"] = str(meaning or "")',
+             "inputs/test_said_alike.py::test_codes_keep_all_their_digits"),
+            ("who rises is not told by group", "choose/dial.py",
+             "risen=moved[:, 1:, :, 0].sum(-1),", "risen=moved[:, 1:, :, 1].sum(-1),",
+             "choose/test_findings.py::test_who_rises_in_a_group_is_counted_along_the_dial"),
+            ("an order that is turned round is none", "card/candidates.py",
+             "if any(high > low for (_, high), (low, _) in pairwise(ends)):", "if not ends:",
+             "choose/test_findings.py::test_points_keep_an_order_or_turn_it_round"),
             ("nobody asks who is unknown", "inputs/notice.py",
              "yield from _unknown(feature, rows, roles)", "pass",
              "inputs/test_notice.py::test_what_is_wrong_is_asked_about_and_once_said_it_goes_on"),

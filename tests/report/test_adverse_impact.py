@@ -124,3 +124,28 @@ def test_weights_leave_the_tests_out():
 def test_a_reference_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="there is no group 'white'.*'White'"):
         audited({"White": (80, 48), "Black": (40, 12)}).adverse_impact("white")
+
+
+def test_people_of_unknown_group_are_no_group_and_no_reference():
+    rows = [("m", 0.4, 1_000), ("f", 0.3, 1_000), (None, 0.9, 300), ("x", 0.95, 20)]
+    frame = pd.DataFrame(
+        [(g, 0.9 if i < share * n else 0.1) for g, share, n in rows for i in range(n)],
+        columns=["sex", "p"],
+    )
+    (table,) = audit(frame, sensitive_features=["sex"], estimator="p").adverse_impact()
+    assert table.reference == "m"  # nor is a group of fewer than 2 %
+    found = rows_of(table)
+    assert found["(missing)"].impact_ratio is None
+    assert found["(missing)"].selected == 270
+    assert found["f"].impact_ratio == pytest.approx(0.75)
+    assert "compared with nobody" in table.table("yes").text()
+
+
+def test_rows_of_the_same_people_are_not_tested_as_people():
+    r = np.random.default_rng(0)
+    frame = pd.DataFrame({"who": np.arange(2_000) // 4, "p": r.random(2_000)})
+    frame["sex"] = np.where(frame["who"] % 2, "f", "m")
+    found = audit(frame, sensitive_features=["sex"], estimator="p", roles=Roles(person="who"))
+    (table,) = found.adverse_impact()
+    assert all(row.standard_deviations is None and row.fisher_p is None for row in table.rows)
+    assert "which take them for people" in table.table("yes").text()
