@@ -41,6 +41,8 @@ def test_a_code_has_a_line_and_the_others_no_part_in_it(said):
     line = "util is -1 (no file)" if said else "util is -1"
     named = {own.name: own.points for own in g.patch_.lines}
     assert named[line] > 0
+    others = [points for name, points in named.items() if name.startswith("util") and name != line]
+    assert all(points < named[line] for points in others)  # not those of the bin beside it
     made = apply(g.patch_, TABLE, "score", with_reason=True)
     own = made[(made["util"] == -1) & made["fairpatch_changed"]]
     assert len(own) > 50
