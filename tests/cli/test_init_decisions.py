@@ -62,3 +62,12 @@ def test_yes_and_no_are_no_decision_and_a_label_is_none():
     frame["owns_car"] = np.where(frame["ai_score"] > 0.5, "yes", "no")
     frame["hired"] = np.where(frame["ai_score"] > 0.5, "hired", "rejected")
     assert not profile(frame, []).decided
+
+
+def test_codes_of_an_age_make_no_band_and_are_unknown_where_it_is_sensitive():
+    r = np.random.default_rng(0)
+    ages = np.where(r.random(3_000) < 0.05, -99, r.integers(18, 80, 3_000))
+    found = profile(table().assign(age=ages, race_years=ages), [])
+    assert min(found.ages["age"]) > 0
+    assert "age" not in found.unknown  # which is no sensitive feature unless somebody says so
+    assert found.unknown["race_years"] == [-99]

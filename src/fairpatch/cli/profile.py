@@ -276,7 +276,7 @@ def _cut(guess: Profile, name: str, known: Any) -> None:
         found = guess.bands if name in guess.sensitive else guess.ages
         codes = special_codes(known.to_numpy(float))
         found[name] = proposed([v for v in known.unique().tolist() if v not in codes])
-        if codes:
+        if codes and name in guess.sensitive:
             guess.unknown[name] = codes
             told = f"{name!r} has {' and '.join(map(str, codes))}, far from all others"
             guess.why["unknown"] = "; ".join(filter(None, (guess.why.get("unknown"), told)))
