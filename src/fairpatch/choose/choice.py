@@ -184,10 +184,11 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     best = _preferred(able, frontier, target, known)
     return [
         replace(
-            c, bound=known, blind=blind, displacement=frontier.displacement(c.model, c.strength)
+            c, bound=known, blind=blind, stops=best.stops,
+            displacement=frontier.displacement(c.model, c.strength),
         )
         for c in _ladder(best, frontier, target)
-    ]
+    ]  # fmt: skip
 
 
 def _preferred(
