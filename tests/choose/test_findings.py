@@ -82,6 +82,7 @@ def test_points_turn_no_order_round_where_others_would_do():
     in_order = pool.in_order(auto.choice_.model)
     assert in_order == ("order round" not in " ".join(auto.choice_.stops))
     assert len(auto.choice_.stops) <= len(kept.choice_.stops)
-    assert auto.choice_.stops == auto.preferred_.stops  # whichever rung is certified
+    many = "so many decisions change that it is another model"
+    assert set(auto.preferred_.stops) <= {*auto.choice_.stops, many}  # whichever is certified
     if auto.choice_.stops:
         assert "Think twice" in str(auto.choice_)

@@ -92,7 +92,7 @@ class Choice:
     observed: bool = True
     """Whether everybody's outcome is known; accuracy and losses are expected ones otherwise."""
     stops: tuple[str, ...] = ()
-    """What speaks against it; every candidate that could be had has as many."""
+    """What speaks against it."""
     swings: str | None = None
     """What else would be chosen if outcomes were at an end of their range; None: the same."""
 
@@ -130,7 +130,7 @@ class Choice:
                 text += f", of those still denied {self.denied_outcome:.0%}"
             text += "."
         if self.stops:
-            text += f" Think twice: {' and '.join(self.stops)}, and no candidate does better."
+            text += f" Think twice: {' and '.join(self.stops)}."
         if self.swings is not None:
             text += f" {self.swings}."
         likely = [
@@ -184,7 +184,7 @@ def choose(frontier: Frontier, target: Target) -> list[Choice]:
     best = _preferred(able, frontier, target, known)
     return [
         replace(
-            c, bound=known, blind=blind, stops=best.stops,
+            c, bound=known, blind=blind, stops=_stops(c.model, [c], frontier, known),
             displacement=frontier.displacement(c.model, c.strength),
         )
         for c in _ladder(best, frontier, target)
@@ -222,8 +222,7 @@ def _preferred(
         kind = KINDEST.index(pool.directions[m])
         return (kind, c.churn or 0.0, -pool.caution(m), j.cost)
 
-    chosen = min(_with_room(near, frontier, target), key=order)
-    return replace(chosen.choice, stops=chosen.stops)
+    return min(_with_room(near, frontier, target), key=order).choice
 
 
 @dataclass(frozen=True)
@@ -250,21 +249,28 @@ def _judged(
     judged = []
     for c in able:
         seen = [found[c.model] for found in reached if c.model in found] or [c]
-        gaps = [worst_outcome(by.dials[c.model], s.strength) for s in seen]
-        least = None if bound is None else bound.change_rate
-        stops = stops_of(
-            float(np.mean(gaps)) if frontier.observed else 0.0, seen[0].change_rate, least,
-            in_order=in_order(frontier.candidates, c.model),
-        )  # fmt: skip
         judged.append(
             _Judged(
                 c, sum(c.model in found for found in reached),
                 float(np.mean([_preference(s, target)[0] for s in seen])),
-                float(np.mean([s.change_rate for s in seen])), stops,
+                float(np.mean([s.change_rate for s in seen])),
+                _stops(c.model, seen, frontier, bound),
             )
         )  # fmt: skip
     most = max(j.levels for j in judged)
     return sorted((j for j in judged if j.levels == most), key=lambda j: j.cost)
+
+
+def _stops(
+    m: int, seen: Sequence[Choice], frontier: Frontier, bound: Bound | None
+) -> tuple[str, ...]:  # fmt: skip
+    """What speaks against a candidate, of the changes at the first of some strengths."""
+    by = frontier.crossed or frontier
+    gaps = [worst_outcome(by.dials[m], s.strength) for s in seen]
+    return stops_of(
+        float(np.mean(gaps)) if frontier.observed else 0.0, seen[0].change_rate,
+        None if bound is None else bound.change_rate, in_order=in_order(frontier.candidates, m),
+    )  # fmt: skip
 
 
 def _with_room(near: list[_Judged], frontier: Frontier, target: Target) -> list[_Judged]:

@@ -48,11 +48,6 @@ from fairpatch.verdict import Verdict
 
 MOST_ROWS = 100_000
 """Fresh rows that are looked at by period, at most."""
-OWN = (
-    "model", "strength", "change_rate", "accuracy", "loss", "spent", "approvals", "metrics",
-    "promoted_outcome", "denied_outcome", "direction", "churn",
-)  # fmt: skip
-"""What a choice says of its own candidate."""
 STRICTER = (0.03, 0.06, 0.1, 0.15)
 """How much inside the target choices are tried where places are filled in batches."""
 ALIKE = 0.5
@@ -186,8 +181,8 @@ def when_filled(
     for of_target in options(frontier, [target, *(target.inside(m) for m in STRICTER)]):
         for c in of_target:
             whole = replace(
-                ladder[-1], **{name: getattr(c, name) for name in OWN},
-                displacement=frontier.displacement(c.model, c.strength), stops=(),
+                c, bound=ladder[-1].bound, blind=ladder[-1].blind,
+                displacement=frontier.displacement(c.model, c.strength),
             )  # fmt: skip
             tried.setdefault((c.model, c.strength), whole)
     found: list[tuple[float, float, Choice]] = []
