@@ -98,6 +98,7 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
         verbs[name].add_argument("--jobs", type=int, help="processes")
     verbs["paper"].add_argument("--quick", action="store_true", help="a small one, for CI")
     verbs["beyond"].add_argument("--seeds", type=int)
+    verbs["beyond"].add_argument("--first", type=int, help="the first of the seeds")
     verbs["beyond"].add_argument("--problems", nargs="+", choices=[*PROBLEMS, *SEVERAL])
     verbs["beyond"].add_argument("--bases", nargs="+", choices=["logistic", "boosted"])
     verbs["beyond"].add_argument("--fairness", choices=list(beyond.FAIRNESS))
@@ -151,6 +152,7 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["watch"].add_argument("--only", nargs="+", choices=PATHS)
     settings = list(certificate.SETTINGS)
     verbs["certificate"].add_argument("--settings", nargs="+", choices=settings)
+    verbs["certificate"].add_argument("--pick", action="store_true", help="where it fails, another")
 
 
 if __name__ == "__main__":

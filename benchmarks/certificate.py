@@ -15,13 +15,14 @@ import numpy as np
 
 from benchmarks import journal
 from fairpatch._table import Table
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.datasets import Population
 from fairpatch.front import FairPatch
 from fairpatch.inputs.roles import Roles
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import Metric
+from fairpatch.verdict import Verdict
 
 TRUTH_ROWS, TRUTH_SEED = 200_000, 10_000
 NOT_FEATURES = ["id", "group", "y"]
@@ -118,7 +119,7 @@ def violates(g: FairPatch, truth: Any) -> bool:
 def one(run: journal.Run) -> journal.Records:
     """One fit of the journal."""
     setting = replace(SETTINGS[run["setting"]], rows=run["rows"])
-    return [_one(setting, _truth(run["setting"]), run["seed"])]
+    return [_one(setting, _truth(run["setting"]), run["seed"], pick=run.get("pick", False))]
 
 
 @cache
@@ -126,13 +127,22 @@ def _truth(name: str) -> Any:
     return SETTINGS[name].sample(TRUTH_ROWS, TRUTH_SEED)
 
 
-def _one(setting: Setting, truth: Any, seed: int) -> dict[str, Any]:
-    """The verdict, the truth, and how many times as many decisions change."""
+def _one(setting: Setting, truth: Any, seed: int, *, pick: bool = False) -> dict[str, Any]:
+    """The verdict, the truth, and how many times as many decisions change.
+
+    ``pick`` plays somebody who takes the scorecard where it is certified, else whichever other
+    patch of the menu is, and of two the one that is worse in truth.
+    """
     try:
         g = setting.fit(seed)
     except TargetNotReachedError:
         return {"verdict": "not reached"}
     verdict = str(g.certificate_.verdict) if g.certificate_ else "not reached"
+    if pick and verdict != "certified":
+        others = [e.name for e in g.menu_[1:] if e.pickable and e.verdict is Verdict.CERTIFIED]
+        if others:
+            wrong = any(violates(g.pick(name), truth) for name in others)
+            return {"verdict": "certified", "violates": wrong, "times": None, "picked": True}
     if verdict != "certified":
         return {"verdict": verdict}
     before = g.preferred_.change_rate
@@ -144,12 +154,14 @@ def run(
     fits: int = 500,
     rows: int | None = None,
     settings: Sequence[str] = ("as it is",),
+    pick: bool = False,
     out: Path = Path("build/certificate"),
     jobs: int = 1,
 ) -> dict[str, Any]:
     """Fit, certify, and look at the truth; a journal lets a stopped run go on."""
     todo = [
         {"setting": name, "rows": rows or SETTINGS[name].rows, "seed": seed}
+        | ({"pick": True} if pick else {})
         for name in settings
         for seed in range(fits)
     ]

@@ -14,7 +14,7 @@ from benchmarks.problems import parts
 from benchmarks.sample import Sample
 from fairpatch._arrays import Floats
 from fairpatch._table import Table
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 from fairpatch.inputs.roles import Roles

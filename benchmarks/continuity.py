@@ -14,11 +14,11 @@ from benchmarks.datasets import load
 from benchmarks.problems import PROBLEMS, fitted_model
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._table import Table
-from fairpatch.choose.dial import trace
-from fairpatch.choose.pool import Patches
+from fairpatch.choose.learner import Patches
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.front import FairPatch
+from fairpatch.measure.dial import trace
 from fairpatch.measure.metric import P_RULE
 from fairpatch.patch import Patch
 

@@ -13,9 +13,9 @@ from sklearn.preprocessing import FunctionTransformer
 
 from fairpatch._table import Table
 from fairpatch.base import BaseModel
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.fit import fit_target
 from fairpatch.choose.learner import Task
-from fairpatch.choose.not_reached import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.commod.adversarial import Adversarial
 from fairpatch.commod.problem import Grid

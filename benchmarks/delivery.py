@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from fairpatch._table import Table
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.datasets import Population, load
 from fairpatch.front import FairPatch

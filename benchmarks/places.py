@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.problems import PROBLEMS, parts
 from benchmarks.sample import Sample
 from fairpatch._arrays import Bools
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 from fairpatch.measure import accuracy, p_rule

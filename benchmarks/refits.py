@@ -12,7 +12,7 @@ from benchmarks.datasets import load
 from benchmarks.problems import PROBLEMS, fitted_model
 from fairpatch._table import Table
 from fairpatch.base import BaseModel
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 

@@ -10,7 +10,7 @@ from benchmarks.datasets import load
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._table import Table
 from fairpatch.base import BaseModel
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 from fairpatch.measure import accuracy, change_rate, p_rule

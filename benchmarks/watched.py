@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -63,10 +64,9 @@ class Paths:
 
         return lambda: clone(self.g).fit(self.loans, "repaid", sensitive_features=["sex"])
 
-    def wishes(self) -> Callable[[], Any]:
-        """What each condition costs."""
-        costs: Callable[[], Any] = self.g.fitted_.costs
-        return costs
+    def menu(self) -> Callable[[], Any]:
+        """The menu, and what conditions cost."""
+        return lambda: replace(self.g.fitted_).menu
 
     def review(self) -> Callable[[], Any]:
         """A review, as a page."""

@@ -85,7 +85,7 @@ def kinds():
     yield Kind("boolean labels", p.assign(y=p["y"] == 1))
     yield Kind("categorical labels", p.assign(y=pd.Categorical(yes)))
     bad = p.assign(y=np.where(p["y"] == 1, "no", "yes"), score=1 - p["score"])  # 1 - p is rounded
-    yield Kind("favourable 0", bad, harm, as_plain=0.96)  # other numbers, other splits
+    yield Kind("favourable 0", bad, harm, as_plain=0.9)  # other numbers, other splits
     yield Kind("threshold .27", p, Decision(threshold=0.27), as_plain=0.0)
     yield Kind("weights", p.assign(w=random.uniform(0.5, 2, len(p)).round(2)),
                roles=Roles(weight="w"), as_plain=0.0)  # fmt: skip

@@ -196,7 +196,8 @@ def test_rows_without_a_label_count_in_every_rate(people):
     (one,), (two,) = every.certificate_.results, some.certificate_.results
     assert two.people == pytest.approx(one.people, rel=0.01)
     assert (some.classes_ == [0, 1]).all()
-    assert some.certify(X, y, sensitive_features=s).results[0].people == len(people)
+    judged = (s.map(s.value_counts()) >= 10).sum()  # of fewer nobody can say anything
+    assert some.certify(X, y, sensitive_features=s).results[0].people == judged
     gap = Target(equal_opportunity_difference=0.3)  # of those who have one
     judged = some.certify(X, y, sensitive_features=s, target=gap).results[0]
     alone = some.certify(X[:3_000], y[:3_000], sensitive_features=s[:3_000], target=gap)
@@ -383,9 +384,9 @@ def test_s_is_parsed_once_and_f_asked_about_everybody_once(people, monkeypatch):
     g.fit(X, big["y"], sensitive_features=big["group"])
     assert len(parsed) == 1
     made_up = len(g.patch_.fingerprint.probe_scores)
-    about_order = [n for n in asked if n == ASKED]  # some people with other values
+    about_order = [n for n in asked if n % ASKED == 0]  # some people with each of some values
     assert sum(asked) - sum(about_order) == len(X) + made_up
-    assert len(about_order) <= 5 * X.shape[1] * 3
+    assert len(about_order) <= X.shape[1]
     fresh = g.fitted_.fresh_rows()
     assert len(fresh) == g.certificate_.results[0].people
 

@@ -31,7 +31,7 @@ from typing import ClassVar
 import numpy as np
 
 from fairpatch.choose.learner import Learned
-from fairpatch.choose.pool import Patches
+from fairpatch.choose.learner import Patches
 from fairpatch.patch import CardScale, Patch, Provenance, ScoreBand
 
 

@@ -43,10 +43,15 @@ print(g.certificate_)
 print(g.patch_)
 
 # %%
-# All candidates, and the fewest changes that anybody could do with: the chosen one is marked.
-from fairpatch.choose.frontier_display import FrontierDisplay
+# All candidates: what each reaches, and how many decisions it changes.
+frame = g.frontier_.frame()
+asked = next(name for name in frame if name.startswith("p_rule"))
+axes = frame.plot.scatter(x=asked, y="change_rate", c="accuracy", cmap="cividis")
+axes.axvline(0.8, color="black", linewidth=0.8)
 
-display = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_).plot()
+# %%
+# The patches to choose from, and what conditions cost:
+print(g.menu_)
 
 # %%
 # On rows that nothing has seen:

@@ -41,6 +41,11 @@ print(
 
 # %%
 # The whole frontier, chosen on other rows of the table.
-from fairpatch.choose.frontier_display import FrontierDisplay
+frame = g.frontier_.frame()
+asked = next(name for name in frame if name.startswith("p_rule"))
+axes = frame.plot.scatter(x=asked, y="change_rate", c="accuracy", cmap="cividis")
+axes.axvline(0.8, color="black", linewidth=0.8)
 
-display = FrontierDisplay.from_frontier(g.frontier_, choice=g.choice_).plot()
+# %%
+# The patches to choose from, and what conditions cost:
+print(g.menu_)

@@ -23,7 +23,7 @@ fairpatch audit --config fairpatch.yaml
 # Learn a patch that brings the P-Rule to 0.8, certify it, and write the review.
 fairpatch fit --config fairpatch.yaml --p-rule 0.8 --out run
 fairpatch show run
-fairpatch frontier run
+cat run/menu.json
 
 # Review it on the new month too, which nothing has seen.
 fairpatch review run --data month.parquet --out review-month.html

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairpatch import patch as patch
     from fairpatch.base import BaseModel as BaseModel
     from fairpatch.card.learner import Card as Card
-    from fairpatch.choose.not_reached import TargetNotReachedError as TargetNotReachedError
+    from fairpatch.choose.findings import TargetNotReachedError as TargetNotReachedError
     from fairpatch.choose.target import Target as Target
     from fairpatch.commod.adversarial import Adversarial as Adversarial
     from fairpatch.commod.estimator import Commod as Commod
@@ -49,7 +49,7 @@ _HOME = {
     "PatchedModel": "fairpatch.patched",
     "Roles": "fairpatch.inputs.roles",
     "Target": "fairpatch.choose.target",
-    "TargetNotReachedError": "fairpatch.choose.not_reached",
+    "TargetNotReachedError": "fairpatch.choose.findings",
     "Training": "fairpatch.commod.problem",
     "audit": "fairpatch.report.audit",
     "review": "fairpatch.report.review",

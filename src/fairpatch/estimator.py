@@ -82,15 +82,18 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return given.weight if sample_weight is None else sample_weight
 
     def _prepared(
-        self, rows: Rows, decision: Decision, hidden: Collection[str], codes: Collection[str] = ()
-    ) -> tuple[Encoder, BaseModel]:
+        self, rows: Rows, decision: Decision, hidden: Collection[str], codes: Collection[str] = (),
+        *, reads_groups: bool = False,
+    ) -> tuple[Encoder, BaseModel]:  # fmt: skip
         """What the patch may use, and f, which decides what its score says.
 
         What is hidden may be out of the rows already, and excluded once more for good measure.
         """
         gone = set(hidden) - set(Columns.of(rows.X).names)
         exclude = {*self._roles.exclude, *hidden} - gone
-        encoder, base = prepare(rows, self.estimator, decision, self._roles, exclude, codes)
+        encoder, base = prepare(
+            rows, self.estimator, decision, self._roles, exclude, codes, reads_groups=reads_groups
+        )
         check_agreement(base, rows.X)
         return encoder, base
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Collection
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -10,13 +11,14 @@ import numpy as np
 from fairpatch import _checks as check
 from fairpatch._arrays import Floats
 from fairpatch._progress import showing
-from fairpatch.base import Estimator
+from fairpatch.base import BaseModel, Estimator
 from fairpatch.card.learner import Card
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import Choice
-from fairpatch.choose.fit import fit_target
+from fairpatch.choose.fit import Fitted, fit_target
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learner, Task
+from fairpatch.choose.menu import Menu
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_splits import EngineSplits, is_engine_table
 from fairpatch.data.features import read_features, read_given
@@ -38,6 +40,9 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import in_scope_table
 from fairpatch.patch.locks import check_locks, in_scope
 from fairpatch.patched import PatchedModel
+
+DECIDES = "the law lets this group decide (may_use_sensitive)"
+"""Why a patch reads a sensitive feature."""
 
 
 class FairPatch(PatchEstimator):
@@ -69,6 +74,9 @@ class FairPatch(PatchEstimator):
         feature's name.
     categories : collection of str
         As of ``roles``: columns of numbers that are codes.
+    may_use_sensitive : bool
+        Whether the patch may read the sensitive features too, as columns of X: only where the law
+        lets a group decide, and with the legal basis in the review's record. Off unless said.
     splits : three shares, optional
         Of the rows, how many to learn from, to choose on (a card does both on the two together),
         and to certify on; with 0 use ``certify``. By default half of them learn and
@@ -96,6 +104,9 @@ class FairPatch(PatchEstimator):
         The one preferred before certifying, which may change fewer decisions.
     certificate_ : Certificate or None
         The verdicts on the certification set.
+    menu_ : Menu
+        The patches to choose from: this one, in the base model's order, with the fewest changes,
+        with the group known; and what conditions cost. Made when it is asked for.
     fitted_ : Fitted
         All of it.
 
@@ -128,6 +139,7 @@ class FairPatch(PatchEstimator):
         roles: Roles | None = None,
         exclude: Collection[str] = (),
         categories: Collection[str] = (),
+        may_use_sensitive: bool = False,
         splits: Shares | None = None,
         max_rows: int | None = 100_000,
         random_state: Any = 0,
@@ -140,6 +152,7 @@ class FairPatch(PatchEstimator):
         self.roles = roles
         self.exclude = exclude
         self.categories = categories
+        self.may_use_sensitive = may_use_sensitive
         self.splits = splits
         self.max_rows = max_rows
         self.random_state = random_state
@@ -241,7 +254,9 @@ class FairPatch(PatchEstimator):
     ) -> Self:
         """Fit to rows in memory."""
         decision, seed = with_thresholds(self._decision, X), seed_of(self.random_state)
-        given, classes = read_given(self, X, y, s, decision, self._roles, gaps=True)
+        given, classes = read_given(
+            self, X, y, s, decision, self._roles, gaps=True, kept=self._deciding(s)
+        )
         check_direction(decision, y if isinstance(y, str) else getattr(y, "name", None), classes[1])
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
@@ -284,7 +299,7 @@ class FairPatch(PatchEstimator):
         X = in_scope_table(self.target.scope, X)
         table = EngineSplits.of(
             X, y, s, self.estimator, self._decision, self._roles, self.splits,
-            seed_of(self.random_state),
+            seed_of(self.random_state), reads_groups=bool(self._deciding(s)),
         )  # fmt: skip
         ask_table(X, self._roles, table.reserved)
         splits = table.splits(self.max_rows)
@@ -293,6 +308,18 @@ class FairPatch(PatchEstimator):
         check_direction(self._decision, y, classes[1])
         hidden = (*table.reserved, *self._threshold_column)
         return self._learn(splits, table.base.decision, classes, hidden, None, named=True)
+
+    def _deciding(self, s: Any) -> list[str]:
+        """The sensitive features that the patch may read, where it may."""
+        if not self.may_use_sensitive:
+            return []
+        names = [s] if isinstance(s, str) else list(s) if isinstance(s, list | tuple) else []
+        if not names or not all(isinstance(name, str) for name in names):
+            raise TypeError(
+                "may_use_sensitive=True lets the patch read sensitive features as columns of X, "
+                "so sensitive_features must be names of columns: sensitive_features=['sex']"
+            )
+        return names
 
     @property
     def _threshold_column(self) -> tuple[str, ...]:
@@ -309,7 +336,11 @@ class FairPatch(PatchEstimator):
             names = Columns.of(splits.learn.X).names
             self.target.comparisons.check(names, splits.learn.s)
         encoder, base = self._prepared(
-            splits.learn, decision.named(classes), hidden, self._roles.categories
+            splits.learn,
+            decision.named(classes),
+            hidden,
+            self._roles.categories,
+            reads_groups=self.may_use_sensitive,
         )
         scored = splits.scored(base)
         ask_rows(learned_rows(scored), base, self._roles, hidden, learns=True)
@@ -319,14 +350,53 @@ class FairPatch(PatchEstimator):
             scored, encoder, base.decision, self.target, seed_of(self.random_state),
             None if previous is None else previous.patch,
             ask=None if isinstance(base.estimator, str) else base.logits,
-            roles=base.roles,
+            roles=with_reasons(base.roles, splits.learn.s.features, self.may_use_sensitive),
         )  # fmt: skip
         fitted = fit_target(task, self.learner)
         patch = with_probe(fitted.patch, base, splits.learn.X)
-        self._keep(replace(fitted, patch=patch), base, classes, named)
+        self._remember(replace(fitted, patch=patch), base, classes, named)
+        return self
+
+    def _remember(self, fitted: Fitted, base: BaseModel, classes: Any, named: bool) -> None:
+        self._keep(fitted, base, classes, named)
         for name in ("frontier", "choice", "preferred", "certificate"):
             setattr(self, f"{name}_", getattr(fitted, name))
-        return self
+
+    @property
+    def menu_(self) -> Menu:
+        """The patches to choose from, side by side, and what conditions cost."""
+        return self.fitted_.menu
+
+    def pick(self, name: str) -> Self:
+        """Another patch of the menu, as a fitted model with its own certificate.
+
+        Parameters
+        ----------
+        name : str
+            As the menu has it: ``"in order"``, ``"fewest changes"``.
+
+        Returns
+        -------
+        FairPatch
+            A new one; this one stays as it is.
+
+        Examples
+        --------
+        >>> from fairpatch.datasets import Population
+        >>> groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+        >>> people = Population(p_rule=0.6, groups=groups).sample(8000).to_pandas()
+        >>> X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people["group"]
+        >>> g = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s)
+        >>> kept = g.pick("in order")
+        >>> kept.certificate_.target.confidence
+        0.975
+        """
+        picked = self.menu_.named(name)
+        other = copy(self)
+        own = picked.fit
+        with_probes = with_probe(own.patch, self.base_, self.fitted_.learned_rows.X)
+        other._remember(replace(own, patch=with_probes), self.base_, self.classes_, self.named_)
+        return other
 
     def certify(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target | None = None,
@@ -358,6 +428,13 @@ class FairPatch(PatchEstimator):
             seen_by_base=seen_by_base,
             if_unlike=if_unlike,
         )
+
+
+def with_reasons(roles: Roles, features: Collection[str], may: bool) -> Roles:
+    """Roles that let the sensitive features be read, where they may be."""
+    if not may:
+        return roles
+    return roles.replace(reasons={**dict.fromkeys(features, DECIDES), **roles.reasons})
 
 
 def batch_columns(places: Places | None) -> list[str]:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from fairpatch import _checks as check
 from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.base import NO_SCORE, BaseModel, chances_of, scores_of, thresholds_of
+from fairpatch.card.redial import redial
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import assumption_of, certify_rows
-from fairpatch.choose.redial import redial
 from fairpatch.choose.target import Target
 from fairpatch.data.engine_counts import count_table
 from fairpatch.data.engine_splits import is_engine_table, thinned_table

@@ -18,7 +18,6 @@ import yaml
 from attack.files import mutated
 from benchmarks import journal
 from fairpatch.base import BaseModel
-from fairpatch.choose.frontier_file import load_frontier
 from fairpatch.cli import config, run_folder
 from fairpatch.cli.manifest import Manifest
 from fairpatch.patch import (
@@ -131,19 +130,6 @@ def test_a_changed_patch_is_refused_in_a_sentence_or_decides_alike(people, tmp_p
     assert slowest < 5.0
 
 
-def saved_frontier():
-    record = {
-        "number": 0, "model": 0, "strength": 1.0, "settings": {"lambda_fair": 1.0},
-        "direction": "both", "size": 2, "change_rate": [0.1, 0.11], "accuracy": [0.8, 0.81],
-        "metrics": {"s": {"p_rule": [0.8, 0.82]}},
-    }  # fmt: skip
-    patch = json.loads(patches()[0].model_dump_json())
-    return json.dumps(
-        {"format": "fairpatch.frontier", "version": 4, "asked": ["p_rule"], "records": [record],
-         "pareto": [True], "patches": [patch]}
-    )  # fmt: skip
-
-
 def a_manifest():
     hashes = dict.fromkeys(run_folder.FILES, "0" * 64)
     return Manifest(
@@ -181,7 +167,6 @@ JOURNAL = json.dumps({"run": {"experiment": "a", "seed": 1}, "seconds": 0.1, "re
 @pytest.mark.parametrize(
     ("name", "text", "read"),
     [
-        ("frontier.json", saved_frontier(), load_frontier),
         ("manifest.json", a_manifest(), read_manifest),
         ("config.yaml", CONFIG, read_config),
         ("journal.jsonl", JOURNAL, read_journal),

@@ -91,14 +91,6 @@ def test_a_forged_certificate_is_not_shown(run, tmp_path):
     assert "it was changed" in said("review", run, "--out", tmp_path / "page.html", code=1)
 
 
-def test_a_changed_frontier_is_not_taken_from(run, tmp_path):
-    path = run / "frontier.json"
-    path.write_text(path.read_text().replace('"strength":', '"strength" :'))
-    assert "it was changed" in said(
-        "frontier", run, "--take", "0", "--out", tmp_path / "p.json", code=1
-    )
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"sha256": 3}', '{"sha256": {}}'])
 def test_a_manifest_that_is_none_is_refused_in_a_sentence(run, text):
     (run / MANIFEST).write_text(text)
@@ -343,7 +335,7 @@ def test_nothing_that_is_printed_or_stored_commands_a_terminal(tmp_path):
     texts.append(said("fit", *options, "--p-rule", "0.7", "--out", run, code=(0, 3, 4)))
     texts.append(said("audit", *options, "--score", f"no{EVIL}", code=2))
     if run.exists():
-        texts += [said("show", run), said("show", run, "--json"), said("frontier", run)]
+        texts += [said("show", run), said("show", run, "--json")]
         texts += [p.read_text() for p in run.iterdir()]
     for text in texts:
         assert not set(text) & set("\x1b\u202e\x9b"), text[:200]

@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from fairpatch import Adversarial, Card, FairPatch, Target, Training
 from fairpatch.choose.choice import choose
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows, in_memory
 from fairpatch.datasets import Population
@@ -52,8 +52,11 @@ def test_the_default_is_a_scorecard_of_at_most_six_columns(fitted):
     assert "group" not in {c.name for c in g.patch_.columns}
 
 
-def test_what_is_asked_is_delivered_on_new_people(fitted):
-    g, *_ = fitted
+@pytest.mark.parametrize("seed", [10, 11])
+def test_what_is_asked_is_delivered_on_new_people(seed):
+    """Of one sample in twenty it is not: ``benchmarks certificate`` counts over 500."""
+    X, y, s = sample(seed=seed)
+    g = FairPatch("score", Target(p_rule=0.8), random_state=2).fit(X, y, sensitive_features=s)
     X, _, s = sample(100_000, seed=1)
     found = rates(g, X, s)
     assert 0.8 <= found["b"] / found["a"] <= 0.95  # certified, so with some room

@@ -20,7 +20,7 @@ from fairpatch.card.door import push_problem
 from fairpatch.card.fields import Field, bin_edges, fields_of
 from fairpatch.card.learner import Card
 from fairpatch.card.left_out import left_out
-from fairpatch.card.order import orders_of, with_value
+from fairpatch.card.order import orders_of, with_values
 from fairpatch.card.points import rounded
 from fairpatch.card.scorecard import Rules, choose_columns, learn_scores
 from fairpatch.data.rows import Rows
@@ -250,19 +250,19 @@ def test_a_column_is_set_in_its_own_type_in_every_frame(backend):
     frame = pd.DataFrame({"a": [1, 2, 3], "b": pd.Categorical(["x", "y", "x"])})
     some = np.array([2, 0])
     if backend == "numpy":
-        rows = with_value(np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]]), some,
-                          Field(Column(name="x1", kind="number", position=1)), 9.0)  # fmt: skip
+        rows = with_values(np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]]), some,
+                          Field(Column(name="x1", kind="number", position=1)), [9.0])  # fmt: skip
         assert rows.tolist() == [[3.0, 9.0], [1.0, 9.0]]
         return
     held = {"pandas": frame, "polars": pl.from_pandas(frame),
             "pyarrow": pl.from_pandas(frame).to_arrow()}[backend]  # fmt: skip
     rows = nw.from_native(
-        with_value(held, some, Field(Column(name="a", kind="number")), np.int64(7))
+        with_values(held, some, Field(Column(name="a", kind="number")), [np.int64(7)])
     )
     assert rows["a"].to_list() == [7, 7]
     assert rows["a"].dtype == nw.from_native(held)["a"].dtype
     assert rows["b"].to_list() == ["x", "x"]
-    rows = nw.from_native(with_value(held, some, Field(Column(name="b", kind="category")), "y"))
+    rows = nw.from_native(with_values(held, some, Field(Column(name="b", kind="category")), ["y"]))
     assert rows["b"].to_list() == ["y", "y"]
 
 

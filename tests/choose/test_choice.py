@@ -7,10 +7,7 @@ import pytest
 
 from fairpatch import Adversarial, FairPatch, Target, Training
 from fairpatch.choose.certificate import certify
-from fairpatch.choose.choice import fewest
-from fairpatch.choose.frontier import table
-from fairpatch.choose.frontier_file import load_frontier, save_frontier
-from fairpatch.choose.group_probability import cross_fit
+from fairpatch.choose.frontier import cross_fit, fewest
 from fairpatch.commod.problem import Grid
 from fairpatch.measure import Counts
 from fairpatch.measure.bounds import Bound
@@ -173,7 +170,7 @@ def test_a_generator_of_names_is_not_read_away():
     assert ordered.prefer == ("accuracy", "changes")
 
 
-def test_what_is_undefined_for_a_candidate_is_stored_and_read_again(tmp_path):
+def test_what_is_undefined_for_a_candidate_is_left_blank():
     """A group without anybody of label 1 has no TPR."""
     random = np.random.default_rng(0)
     s = random.integers(0, 2, 600)
@@ -187,11 +184,6 @@ def test_what_is_undefined_for_a_candidate_is_stored_and_read_again(tmp_path):
     record = g.frontier_.records()[0]
     assert record.metrics["sensitive"]["equal_opportunity_difference"] is None
     assert np.isnan(record.worst(TPR_GAP))
-    saved = load_frontier(save_frontier(g.frontier_, tmp_path / "frontier.json"))
-    assert list(saved.records[0].metrics["sensitive"]) == ["p_rule"]
-    low, high = saved.records[0].change_rate
-    assert low <= record.change_rate <= high
-    assert " -" in table([record], "all", [TPR_GAP]).text()
     assert g.frontier_.pareto().any()
 
 
@@ -217,24 +209,11 @@ def test_under_a_ceiling_less_is_better(quick_fit):
         assert kept == (not beaten and own not in points[:i])
 
 
-def test_a_frontier_in_words_as_a_table_and_as_a_frame(quick_fit):
+def test_a_frontier_in_words_and_as_a_frame(quick_fit):
     g, *_ = quick_fit
     frontier, kept = g.frontier_, int(g.frontier_.pareto().sum())
     many = len(frontier.records())
     assert str(frontier) == f"Frontier of {many} candidates, {kept} of them beaten by none"
-    assert str(frontier) in frontier._repr_html_()
-    records = [replace(r, change_rate=r.number / 1000) for r in frontier.records()]
-    lines = table(records[::-1], "All", [P_RULE, MISTREATMENT]).text().splitlines()
-    assert lines[0] == "All"
-    assert lines[1].split("  ")[-2:] == ["P-Rule, group", "DM, group"]
-    first = records[0]
-    assert lines[2].split() == [
-        str(first.number), f"{first.change_rate:.1%}", f"{first.accuracy:.3f}",
-        "-", f"{first.denied_outcome:.3f}",
-        f"{first.metrics['group']['p_rule']:.3f}",
-        f"{first.metrics['group']['disparate_mistreatment']:.3f}",
-    ]  # fmt: skip
-    assert len(lines) == 2 + many
     frame = frontier.frame()
     assert frame["pareto"].sum() == kept
     assert frame["number"].tolist() == list(range(many))

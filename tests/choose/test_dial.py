@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpatch.choose.dial import trace
 from fairpatch.measure import (
     Counts,
     accuracy,
@@ -15,6 +14,7 @@ from fairpatch.measure import (
     p_rule,
     tpr_gap,
 )
+from fairpatch.measure.dial import trace
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from fairpatch import FairPatch, Target
-from fairpatch.card.candidates import keeps_order
 from fairpatch.card.fields import Field
 from fairpatch.card.learner import Card
 from fairpatch.card.points import Points
-from fairpatch.choose.dial import trace
-from fairpatch.choose.findings import outcome_gap, stops_of, too_many, worst_outcome
+from fairpatch.card.sense import of_no_group, perverse_points, turned_fields
+from fairpatch.choose.findings import Seen, outcome_gap, stops_of, too_many, worst_outcomes
 from fairpatch.datasets import Population
+from fairpatch.measure.dial import trace
 from fairpatch.patch.parts import Column
 
 
@@ -39,9 +39,14 @@ def test_who_rises_in_a_group_is_counted_along_the_dial(direction):
                 here = (group == g) & (y == label)
                 assert dial.risen[k, g, label] == (up & here).sum()
                 assert dial.below[g, label] == ((f <= 0) & here).sum()
+                down = changed & (f > 0) if direction != "promote_only" else np.zeros(n, bool)
+                assert dial.fallen[k, g, label] == (down & here).sum()
+                assert dial.above[g, label] == ((f > 0) & here).sum()
     k = int(dial.at(2.5))
     gap = outcome_gap(dial.risen[k, 1], dial.below[1] - dial.risen[k, 1])
-    assert worst_outcome({"s": dial.of_groups([1])}, 2.5) == (0.0 if gap is None else gap)
+    down = dial.fallen[k, 1]
+    other = outcome_gap(dial.above[1] - down, down)
+    assert worst_outcomes({"s": dial.of_groups([1])}, 2.5) == (gap or 0.0, other or 0.0)
 
 
 def test_too_many_changes_are_beyond_two_limits():
@@ -52,8 +57,8 @@ def test_too_many_changes_are_beyond_two_limits():
 
 
 def test_what_stops_a_patch():
-    assert stops_of(0.0, 0.1, 0.05, in_order=True) == ()
-    assert len(stops_of(-1.5, 0.3, 0.05, in_order=False)) == 3
+    assert stops_of(Seen(0.1, 0.05)) == ()
+    assert len(stops_of(Seen(0.3, 0.05, (-1.5, -1.5), only_down=True, lines=("lines",)))) == 5
 
 
 @pytest.mark.parametrize(
@@ -63,8 +68,8 @@ def test_what_stops_a_patch():
 def test_points_keep_an_order_or_turn_it_round(points, kept):
     field = Field(Column(name="x", kind="number"), np.array([1.0, 2.0]), in_order=True)
     card = Points([field], {0: np.array([*map(float, points), 0.0])}, 0)
-    assert keeps_order(card, [((0,), (1,), (2,))]) is kept
-    assert keeps_order(card, [()])  # f says nothing of it
+    assert turned_fields(card, [((0,), (1,), (2,))]) == (() if kept else (0,))
+    assert turned_fields(card, [()]) == ()  # f says nothing of it
 
 
 def test_points_turn_no_order_round_where_others_would_do():
@@ -78,11 +83,72 @@ def test_points_turn_no_order_round_where_others_would_do():
         for learner in (Card(), Card(keep_order="numbers"))
     )
     pool = auto.frontier_.candidates
-    assert any(pool.in_order(m) for m in range(len(pool)))
-    in_order = pool.in_order(auto.choice_.model)
-    assert in_order == ("order round" not in " ".join(auto.choice_.stops))
+    assert any(not pool.turned(m) for m in range(len(pool)))
+    turned = pool.turned(auto.choice_.model)  # of categories too, which stop nobody
+    assert turned or "order round" not in " ".join(auto.choice_.stops)
     assert len(auto.choice_.stops) <= len(kept.choice_.stops)
     many = "so many decisions change that it is another model"
     assert set(auto.preferred_.stops) <= {*auto.choice_.stops, many}  # whichever is certified
     if auto.choice_.stops:
         assert "Think twice" in str(auto.choice_)
+
+
+def test_an_empty_field_earns_no_more_than_what_the_model_likes_better():
+    field = Field(
+        Column(name="x", kind="number"), np.array([1.0]), in_order=True, gaps=True,
+    )  # fmt: skip
+    order = ((0,), (2,), (1,))  # f likes a gap better than the first bin, less than the second
+    for points, turned in (([0, 10, 5], ()), ([0, 10, 15], (0,)), ([0, 10, -5], (0,))):
+        card = Points([field], {0: np.array(points, float)}, 0)
+        assert turned_fields(card, [order]) == turned
+
+
+def _charges(n, worse):
+    """Half have a charge of each degree; those of the second turn out as said."""
+    r = np.random.default_rng(0)
+    piece = np.arange(n) % 2
+    y = (r.random(n) < np.where(piece == 1, worse, 0.6)).astype(int)
+    return piece, y
+
+
+def test_a_category_that_is_worse_by_model_and_outcomes_earns_perverse_points():
+    field = Field(Column(name="charge", kind="category"), categories=(("M",), ("F",)))
+    card = Points([field], {0: np.array([0.0, 35.0, 0.0])}, 0)
+    piece, y = _charges(2_000, 0.4)
+    noise = np.random.default_rng(1).normal(size=2_000)
+    fair = noise - 0.8 * (piece == 1)  # the log-odds of .4 beside those of .6
+    earned = perverse_points(card, [((1,), (0,))], [piece], y, fair)
+    assert earned.tolist() == (35.0 * (piece == 1)).tolist()
+    assert perverse_points(card, [((0,), (1,))], [piece], y, fair) is None  # f likes it better
+    unfair = noise - 3 * (piece == 1)  # those of F who score as M do turn out better
+    y_of_unfair = np.where(piece == 1, np.random.default_rng(2).random(2_000) < 0.4, noise > 0)
+    assert perverse_points(card, [((1,), (0,))], [piece], y_of_unfair * 1, unfair) is None
+    taken = Points([field], {0: np.array([0.0, -35.0, 0.0])}, 0)
+    assert perverse_points(taken, [((1,), (0,))], [piece], y, fair) is None
+    piece, y = _charges(2_000, 0.6)
+    assert perverse_points(card, [((1,), (0,))], [piece], y, fair) is None  # turns out no worse
+
+
+def test_a_category_that_stands_for_one_group_has_no_points_of_its_own():
+    r = np.random.default_rng(0)
+    sex = r.integers(0, 2, 2_000)
+    kin = np.where(r.random(2_000) < 0.2, np.where(sex == 0, 2, 1), 0)  # wife and husband
+    field = Field(Column(name="kin", kind="category"), categories=(("none",), ("h",), ("w",)))
+    other = Field(Column(name="job", kind="category"), categories=(("a",), ("b",)))
+    job = r.integers(0, 2, 2_000)
+    kept, why = of_no_group([field, other], [kin, job], sex[:, None])
+    assert [f.column.name for f in kept] == ["job"]
+    assert why["kin"] == "all of its values but one stand for one group"
+    three = Field(
+        Column(name="kin", kind="category"), categories=(("none",), ("h",), ("child",))
+    )  # fmt: skip
+    kin = np.where(kin == 2, 0, kin)
+    kin = np.where(r.random(2_000) < 0.2, 2, kin)
+    (left,), why = of_no_group([three], [kin], sex[:, None])
+    assert left.categories == (("none",), ("child",))
+    assert not why
+    (left,), _ = of_no_group([three], [kin], sex[:, None], meant=["kin"])
+    assert left is three  # somebody gave a reason
+    few = slice(0, 40)  # ten of one group are no proof
+    (left,), _ = of_no_group([three], [kin[few]], sex[few, None])
+    assert left is three

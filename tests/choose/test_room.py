@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairpatch import Decision, FairPatch, Target
-from fairpatch.choose.room import room_along, safest_first
+from fairpatch.choose.choice import room_along, safest_first
 from fairpatch.datasets import load_loans
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from fairpatch import FairPatch, Target
-from fairpatch.choose.costs import Costs
-from fairpatch.choose.dial import trace
+from fairpatch.data.costs import Costs
+from fairpatch.measure.dial import trace
 
 
 def taken_apart(frame):

@@ -82,13 +82,12 @@ def test_audit_prints_tables_or_json(folder):
 def test_a_run_folder_is_whole_sealed_and_reproducible(run):
     names = {p.name for p in (run / "run").iterdir()}
     assert names == {
-        "patch.json", "frontier.json", "certificate.json", "review.html", "review.json",
+        "patch.json", "menu.json", "certificate.json", "review.html", "review.json",
         "model_card.md", "config.yaml", "manifest.json",
     }  # fmt: skip
     assert "S-leak check: none" in fairpatch("show", "run", cwd=run).stderr
-    listed = fairpatch("frontier", "run", cwd=run).stdout
-    assert "candidate" in listed
-    assert "Chosen: the scorecard of candidate" in listed
+    menu = json.loads((run / "run" / "menu.json").read_text())
+    assert [e["name"] for e in menu["rows"]][:3] == ["scorecard", "in order", "fewest changes"]
     assert "the same patch came out" in fairpatch("reproduce", "run", cwd=run).stdout
 
 
@@ -137,9 +136,10 @@ def test_a_day_without_people_is_no_mistake(run):
     assert (run / "none.csv").read_text().count("\n") == 1
 
 
-def test_diff_says_what_differs(run):
-    fairpatch("frontier", "run", "--take", "3", "--out", "other.json", cwd=run)
-    done = fairpatch("diff", "run", "other.json", "--data", "people.csv", cwd=run)
+def test_another_patch_of_the_menu_is_picked_and_compared(run):
+    fairpatch("fit", "--config", "fairpatch.yaml", "--p-rule", "0.75", "--pick", "fewest changes",
+              "--out", "picked", cwd=run, code=(0, 3, 4))  # fmt: skip
+    done = fairpatch("diff", "run", "picked", "--data", "people.csv", cwd=run)
     assert "decisions differ" in done.stdout
     same = fairpatch("diff", "run", "run", "--data", "people.csv", "--json", cwd=run)
     found = json.loads(same.stdout)
@@ -154,13 +154,6 @@ def test_a_code_for_reasons_changes_no_decision(run):
     assert coded.reason_codes == {line: "R07"}
     assert coded.model_copy(update={"reason_codes": {}}) == plain
     assert "nothing to edit" in fairpatch("edit", "run", cwd=run, code=2).stderr
-
-
-def test_another_candidate_knows_its_model_too(run):
-    fairpatch("frontier", "run", "--take", "1", "--out", "taken.json", cwd=run)
-    found = load(run / "taken.json").fingerprint
-    assert found is not None
-    assert {c.column for c in found.columns} <= {c.name for c in load(run / "taken.json").columns}
 
 
 def test_a_card_is_edited_dialled_and_judged_again(run):

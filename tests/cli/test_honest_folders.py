@@ -109,7 +109,6 @@ def test_no_command_looks_a_name_up(run, tmp_path):
     ):
         fairpatch("audit", "-c", "fairpatch.yaml", cwd=here)
         fairpatch("show", "run", cwd=here)
-        fairpatch("frontier", "run", cwd=here)
         fairpatch("apply", "run", "people.parquet", "out.csv", cwd=here)
         fairpatch("sql", "run", cwd=here)
         fairpatch("export", "run", "patch.onnx", cwd=here)

@@ -12,6 +12,7 @@ import pytest
 from test_cli import FAIRPATCH, fairpatch
 
 from fairpatch.datasets import Population
+from fairpatch.patch import load
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,8 @@ def test_a_folder_of_something_else_is_left_alone(folder, tmp_path):
     (tmp_path / "mine" / "thesis.txt").write_text("do not touch")
     done = fairpatch("apply", "run", "people", tmp_path / "mine", cwd=folder, code=1)
     assert "was not begun by fairpatch" in done.stderr
-    fairpatch("frontier", "run", "--take", "3", "--out", "other.json", cwd=folder)
+    line = load(folder / "run" / "patch.json").lines[-1].name
+    fairpatch("edit", "run", "--points", f"{line}=1", "--out", "other.json", cwd=folder)
     fairpatch("apply", "run", "people/part-00000.parquet", tmp_path / "one", cwd=folder)
     done = fairpatch("apply", "other.json", "people", tmp_path / "one", "--score", "score",
                      cwd=folder, code=1)  # fmt: skip

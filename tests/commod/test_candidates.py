@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
-from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.group_probability import group_probabilities
+from fairpatch.choose.frontier import Frontier, group_probabilities
 from fairpatch.choose.learner import Learned
 from fairpatch.commod.candidates import train_candidates
 from fairpatch.commod.problem import Grid, Training

@@ -14,9 +14,8 @@ from fairpatch.cli.signature import sign
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.life import plan as plans
-from fairpatch.life.alternatives import Tried, _choose
+from fairpatch.life.alternatives import Tried, _choose, keeps
 from fairpatch.life.plan import Need, Plan, Try, tries_for
-from fairpatch.report.alternatives import keeps
 from fairpatch.report.figures import Figure
 
 OPTIONS = """\
@@ -27,7 +26,7 @@ score: score
 sensitive: group
 ignore: [id]
 target: {{p_rule: 0.8}}
-alternatives: {{metric: accuracy, tolerance: 0.03}}
+alternatives: {{metric: accuracy, tolerance: 0.05}}
 """
 
 
@@ -112,7 +111,7 @@ FRAUDS = {
     "the tolerance, in the plan": lambda f: changed(
         f, "plan.json", lambda d: d["need"].update(tolerance=0.2)
     ),
-    "the tolerance, in the configuration": lambda f: replaced(f, "config.yaml", "0.03", "0.2"),
+    "the tolerance, in the configuration": lambda f: replaced(f, "config.yaml", "0.05", "0.2"),
     "an alternative that is dropped": lambda f: changed(
         f, "record.json", lambda d: d["tried"].pop()
     ),

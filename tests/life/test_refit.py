@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from conftest import TARGET, month
 from fairpatch import Card, FairPatch
-from fairpatch.choose.dial import trace
 from fairpatch.data.contents import contents
 from fairpatch.life import refit
 from fairpatch.life.refit import churn
+from fairpatch.measure.dial import trace
 
 
 @pytest.fixture(scope="module")

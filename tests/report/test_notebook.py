@@ -37,13 +37,10 @@ def test_the_bars_are_the_rates_on_the_certification_rows(fitted):
     assert all(f"→ {rate:.0%}" in text for rate in rates)
 
 
-def test_a_frontier_is_a_picture_with_a_table_behind_it(fitted):
-    page = fitted.frontier_._repr_html_()
-    assert "<svg" in page
-    assert "<details><summary>As a table" in page
-    display = fitted.frontier_.plot(choice=fitted.choice_)
-    assert display.ax_ is not None
-    assert len(display.fairness) == len(fitted.frontier_.records())
+def test_a_menu_is_a_table(fitted):
+    page = fitted.menu_._repr_html_()
+    assert "<table" in page
+    assert all(entry.name in page for entry in fitted.menu_)
 
 
 def test_an_audit_has_bars_and_small_groups_none():

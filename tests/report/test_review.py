@@ -156,10 +156,7 @@ def test_everything_is_there_without_scripts(pack, browser):
     found, path, _ = pack
     plain = browser.new_context(java_script_enabled=False).new_page()
     plain.goto(path.as_uri())
-    plain.locator("#explore summary").click()
-    assert not plain.locator("#controls").is_visible()
-    assert plain.locator("#dots circle").count() == len(found.summary.explorer.points)
-    assert plain.locator("#star").is_visible()
+    assert plain.locator("#menu .group").count() == len(found.summary.menu.rows)
     assert plain.get_by_text("Certificate at 95%").count() == 1
     assert plain.locator("#evidence table").count() >= 8
     assert plain.locator("#signs table.sign").count() == 2
@@ -280,7 +277,7 @@ def test_the_model_card_maps_and_measures_without_a_legal_conclusion(pack, tmp_p
 
 def test_every_result_shows_itself_in_a_notebook(pack):
     found, _, (g, *_) = pack
-    for result in (found, g.choice_, g.certificate_, g.frontier_, g.patch_):
+    for result in (found, g.choice_, g.certificate_, g.menu_, g.patch_):
         assert result._repr_html_().lstrip().startswith("<")
         assert str(result)
     assert "A denied person is approved at" in str(g.patch_)
@@ -399,5 +396,4 @@ def test_people_exactly_at_the_threshold_are_the_closest_calls():
     summary = g.review(loans, "repaid", sensitive_features=["sex"], refits=0).summary
     assert summary.scores.axis.what == "points"
     assert "doubled every" in summary.scale
-    names = [row.name for row in summary.alternatives.rows]
-    assert "the most accurate of this search" not in names
+    assert all(entry.accuracy is None for entry in summary.menu.rows)

@@ -16,7 +16,7 @@ from fairpatch._arrays import Floats, Ints
 from fairpatch.base import Estimator
 from fairpatch.baselines.baseline import Baseline
 from fairpatch.baselines.lpp import solve
-from fairpatch.choose.group_probability import cross_fit
+from fairpatch.choose.frontier import cross_fit
 from fairpatch.measure.blind import bayes_multiplier, helpfulness
 from fairpatch.measure.fairness import Fairness
 

@@ -8,19 +8,18 @@ of the scorecard itself, which is learned from all rows.
 import hashlib
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
-from itertools import pairwise
 from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairpatch._arrays import Floats
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch._progress import tell
 from fairpatch.card.aim import Limit
 from fairpatch.card.cells import TEACHERS, Teacher
-from fairpatch.card.confidence import STEPS, bands_of
+from fairpatch.card.confidence import FEW, FINE, STEPS, bands_of, closed
 from fairpatch.card.crossfit import (
     Aim,
     PushProblem,
@@ -32,19 +31,19 @@ from fairpatch.card.crossfit import (
 )
 from fairpatch.card.door import ordered, remembered
 from fairpatch.card.options import CardOptions, KeepOrder
-from fairpatch.card.order import Levels
 from fairpatch.card.points import Points, above_zero, rounded
-from fairpatch.card.scorecard import Scores, of_bins
-from fairpatch.choose.close_calls import ANY, CLOSE, CLOSER, Between, close_calls
-from fairpatch.choose.learner import Task
-from fairpatch.choose.pool import FARTHEST, HUNDRED, hundred_ratio, needed_at, scale_of
-from fairpatch.choose.swaps import Swaps
+from fairpatch.card.scorecard import Scores, steadied
+from fairpatch.card.sense import perverse_points, turned_fields
+from fairpatch.choose.findings import PERVERSE, TURNED
+from fairpatch.choose.learner import FARTHEST, HUNDRED, Task, hundred_ratio, needed_at, scale_of
 from fairpatch.choose.target import Target
 from fairpatch.data.splits import Crossed
 from fairpatch.decision import Decision
 from fairpatch.inputs.roles import Roles
+from fairpatch.measure.close_calls import ANY, CLOSE, CLOSER, Between, close_calls
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.metric import Metric
+from fairpatch.measure.places import Swaps
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import CardScale, Patch, Provenance, ScoreBand
 from fairpatch.patch.locks import with_locked
@@ -60,6 +59,8 @@ STEADIER = 0.1
 """How much the penalty of the push's model counts for caution: less than any step of its worth."""
 BANDED = 1.0
 """How much a band of scores counts for caution: more than any worth."""
+MOSTLY = 0.5
+"""Of the promoted, those who are by perverse lines alone: more are most."""
 FOLDS = 5
 STRICTER = 0.1
 """A second aim, where it differs: the limits moved inwards by this."""
@@ -72,7 +73,18 @@ class Made(NamedTuple):
     worth: float
     teacher: Teacher
     keep_order: KeepOrder | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sense:
+    """What a card's lines reward."""
+
+    turned: tuple[int, ...]
+    """Fields whose points do not keep f's order, asked to or not."""
     in_order: bool
+    """Whether those of numbers and ordered categories do."""
+    perverse: Floats | None = None
+    """Of the judged rows: points for what f likes less and turns out worse."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,6 @@ class Candidate:
     worth: float
     teacher: Teacher
     keep_order: KeepOrder | None
-    in_order: bool
     direction: Direction
     between: Between | None
     """Scores outside which no decision changes."""
@@ -114,6 +125,14 @@ class Cards:
     provenance: Provenance
     why_left_out: dict[str, str]
     """By column: why no scorecard reads it."""
+    fine: dict[tuple[Direction, Between | None], tuple[ScoreBand, ...]] = field(
+        default_factory=dict
+    )
+    """The same for cards of few columns; as many are shown as decide differently."""
+    senses: tuple["Sense", ...] = ()
+    """Of each card."""
+    denied: Bools = field(default_factory=lambda: np.zeros(0, bool))
+    """Of the judged rows, whom f denies."""
 
     @property
     def directions(self) -> list[Direction]:
@@ -141,25 +160,33 @@ class Cards:
             direction = model.swaps.direction_at(needed)
         scale = scale_of(needed, model.constant, direction, model.swaps)
         concepts, shift = above_zero(self.cards[model.card].concepts, scale, direction)
+        card = CardScale(
+            # one way, the other number is its mirror image
+            approve_at=scale["approve_at"] + (-shift if direction == "demote_only" else shift),
+            deny_at=scale["deny_at"] + (-shift if direction == "promote_only" else shift),
+            confidence=self._bands(model)[model.direction, model.between],
+            locked=self.locked,
+        )
         read = {name for concept in concepts for name in concept.columns}
         used = [f.column for f in self.cards[model.card].fields if f.column.name in read]
         patch = Patch(
             columns=with_locked(used, self.locked),
             concepts=concepts,
-            card=CardScale(
-                # one way, the other number is its mirror image
-                approve_at=scale["approve_at"] + (-shift if direction == "demote_only" else shift),
-                deny_at=scale["deny_at"] + (-shift if direction == "promote_only" else shift),
-                confidence=self.bands[model.direction, model.between],
-                locked=self.locked,
-            ),
+            card=card,
             strength=1.0 if strength else 0.0,
             decision=self.decision,
             roles=self.roles,
             direction=direction,
             provenance=self.provenance,
         )
-        return seal(patch, self.about(m))
+        few = self._bands(model) is self.fine and self.fine != self.bands
+        return seal(closed(patch) if few else patch, self.about(m))
+
+    def _bands(
+        self, model: Candidate
+    ) -> dict[tuple[Direction, Between | None], tuple[ScoreBand, ...]]:
+        few = len(self.cards[model.card].points) <= FEW
+        return self.fine if few else self.bands
 
     def about(self, m: int) -> dict[str, Any]:
         """Its settings."""
@@ -175,9 +202,20 @@ class Cards:
             "keep_order": model.keep_order,
         }
 
-    def in_order(self, m: int) -> bool:
-        """Whether its points keep f's order, asked to or not."""
-        return self.models[m].in_order
+    def sense(self, m: int, strength: float) -> tuple[str, ...]:
+        """What speaks against the lines of candidate m at a strength, in words."""
+        own, r = self.senses[self.models[m].card], self.final[m]
+        found = [] if own.in_order else [TURNED]
+        if own.perverse is not None:  # who is promoted, and who would not be without those points
+            up = self.denied & (1 + strength * (r - 1) < 0)
+            still = 1 + strength * (r + own.perverse / HUNDRED - 1) < 0
+            found += [PERVERSE] if np.sum(up & ~still) > MOSTLY * np.sum(up) else []
+        return tuple(found)
+
+    def turned(self, m: int) -> tuple[str, ...]:
+        """Columns whose points turn f's order round."""
+        card, own = self.cards[self.models[m].card], self.senses[self.models[m].card]
+        return tuple(card.fields[j].column.name for j in own.turned)
 
     def caution(self, m: int) -> float:
         """More for close calls only, and the less the push is worth beside f's confidence.
@@ -224,28 +262,20 @@ def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
         here = ordered(problem, own)
         for columns in _column_choices(here, aim, most, task):
             used = _blind_enough(here, aim, columns, target.max_proxy)
-            scores = scores_for(here, aim, used)
             parts = cross_fitted(each, aim, used, here.rules, done)
+            scores, *others = steadied(
+                scores_for(here, aim, used), [other for _, other in parts], here.rules
+            )
+            parts = [(inside, o) for (inside, _), o in zip(parts, others, strict=True)]
             for worth in WORTH:
                 card = rounded(scores, problem.fields, problem.pieces, worth, options)
                 if any(_same(card, other) for other in cards):
                     continue  # among them the one without columns: fewer points needed, for all
-                kept = own.keep_order is not None or keeps_order(card, problem.orders)
-                made.append(Made(i, worth, teacher, own.keep_order, kept))
+                made.append(Made(i, worth, teacher, own.keep_order))
                 cards.append(card)
                 crossed.append(_by_folds(problem, parts, card, worth, options))
         done(1.0)
     return _pool(problem, rows.X, task, options, judged, cards, crossed, made, why)
-
-
-def keeps_order(card: Points, orders: Sequence[Levels]) -> bool:
-    """Whether nobody has more points by a number for what f counts against people."""
-    for j, points in card.points.items():
-        levels = of_bins(orders[j], card.fields[j]) if card.fields[j].in_order else ()
-        ends = [(points[list(level)].min(), points[list(level)].max()) for level in levels]
-        if any(high > low for (_, high), (low, _) in pairwise(ends)):
-            return False
-    return True
 
 
 def most_columns(target: Target) -> int:
@@ -275,11 +305,14 @@ def _pool(
     if swapped:
         directions = ("both",)  # one way only, a batch of so many places would take it all back
     whole = [card.of(problem.pieces) for card in cards]
-    bands = {
-        (d, between): bands_of(problem.f_logit, task.decision, d, between)
-        for d in directions
-        for between in _betweens(task)
-    }
+    coarse, fine = (
+        {
+            (d, between): bands_of(problem.f_logit, task.decision, d, between, steps)
+            for d in directions
+            for between in _betweens(task)
+        }
+        for steps in (STEPS, STEPS if target.places else FINE)  # places move whom they must
+    )
     bare = Patch(columns=(), concepts=(), decision=task.decision)
     f_logit, step = problem.f_logit[here], gcd(options.points_step, *STEPS)
     share = target.places.aim(f_logit > 0, problem.weight[here]) if target.places else 0.0
@@ -288,6 +321,7 @@ def _pool(
     final: list[Floats] = []
     highest = 1.0
     for c, card in enumerate(cards):
+        bands = fine if len(card.points) <= FEW else coarse
         for (d, between), by_band in bands.items():
             constant, swaps = card.constant, None
             # nobody loses, or who does follows from who gains: any number may be needed to gain
@@ -309,9 +343,20 @@ def _pool(
     top = int(-(-highest // step) + 1) * step
     return Cards(
         tuple(cards), tuple(models), np.array(ratios), np.array(final),
-        np.arange(top, 0, -step, dtype=np.float64), bands, target.locks, task.decision, task.roles,
-        _provenance(task, problem), why,
+        np.arange(top, 0, -step, dtype=np.float64), coarse, target.locks, task.decision, task.roles,
+        _provenance(task, problem), why, fine,
+        tuple(_sense(problem, card, here) for card in cards), f_logit <= 0,
     )  # fmt: skip
+
+
+def _sense(problem: PushProblem, card: Points, judged: Ints) -> Sense:
+    perverse = perverse_points(card, problem.orders, problem.pieces, problem.y, problem.f_logit)
+    turned = turned_fields(card, problem.orders)
+    return Sense(
+        turned,
+        not any(problem.fields[j].in_order for j in turned),
+        None if perverse is None else perverse[judged],
+    )
 
 
 def _betweens(task: Task) -> tuple[Between | None, ...]:

@@ -4,15 +4,18 @@ A hundred points are the log-odds that one person in ten exceeds, so that points
 a model of few and of many columns. Bands end at scores that people use.
 """
 
+from collections.abc import Sequence
 from math import inf
 
 import numpy as np
 
 from fairpatch._arrays import Floats
-from fairpatch.choose.close_calls import Between, away
-from fairpatch.choose.pool import FARTHEST
+from fairpatch.choose.learner import FARTHEST
 from fairpatch.decision import Decision
+from fairpatch.measure.close_calls import Between, away
 from fairpatch.measure.direction import Direction, may_demote, may_promote
+from fairpatch.patch import Patch
+from fairpatch.patch.model import weights_of
 from fairpatch.patch.parts import ScoreBand
 
 STEPS = (*range(6, 60, 6), 66, 78, 90, 102, 116, FARTHEST)
@@ -21,6 +24,11 @@ STEPS = (*range(6, 60, 6), 66, 78, 90, 102, 116, FARTHEST)
 Sixes, where columns have points in fives: as on a vernier, the points needed can then be set by
 ones, and each step changes the decisions of few. With fives, one step moved a P-Rule by a tenth.
 """
+FINE = (*range(1, 60), *STEPS[9:])
+"""The same of a card of so few columns that its points leave gaps: bands that decide alike are then
+one, so that it reads no longer."""
+FEW = 2
+"""Columns of such a card, at most."""
 QUANTILE = 0.9
 
 
@@ -30,7 +38,11 @@ def full_confidence(f_logit: Floats) -> float:
 
 
 def bands_of(
-    f_logit: Floats, decision: Decision, direction: Direction, only: Between | None = None
+    f_logit: Floats,
+    decision: Decision,
+    direction: Direction,
+    only: Between | None = None,
+    steps: Sequence[int] = STEPS,
 ) -> tuple[ScoreBand, ...]:
     """The bands of the scores of whom a decision may change, from the lowest score."""
     hundred = full_confidence(f_logit)
@@ -41,12 +53,16 @@ def bands_of(
             continue
         below = denied == favourable  # the side of the threshold
         sign = -1 if below else 1
-        edges = _edges([away(decision, sign * hundred * s / 100) for s in STEPS], decision, sign)
+        edges = _edges(
+            [away(decision, sign * hundred * s / 100) for s in steps], decision, sign, steps
+        )
         bands += _side(t, edges, below=below, only=only)
     return tuple(sorted(bands, key=lambda b: -inf if b.at_least is None else b.at_least))
 
 
-def _edges(scores: list[float], decision: Decision, sign: int) -> list[tuple[float, int]]:
+def _edges(
+    scores: list[float], decision: Decision, sign: int, steps: Sequence[int]
+) -> list[tuple[float, int]]:
     """Each band's end nearer to the threshold, rounded, and its points.
 
     Those that fall together are one band, of more points.
@@ -54,7 +70,7 @@ def _edges(scores: list[float], decision: Decision, sign: int) -> list[tuple[flo
     low, high = (-inf, inf) if decision.in_points or decision.cuts else (0.0, 1.0)
     kept = {
         edge: points
-        for edge, points in zip(scores, STEPS, strict=True)
+        for edge, points in zip(scores, steps, strict=True)
         if sign * (edge - decision.cut) > 0 and low < edge < high
     }
     return sorted(kept.items(), key=lambda e: sign * e[0])
@@ -73,3 +89,52 @@ def _side(
         low, high = (beyond, near) if below else (near, beyond)
         bands.append(ScoreBand(at_least=low, below=high, points=points))
     return bands
+
+
+def opened(patch: Patch, f_logit: Floats, only: Between | None = None) -> Patch:
+    """A card of few columns with bands as fine as those it was learned with.
+
+    Merged at its own points needed, it would decide alike at nearly all others.
+    """
+    if patch.card is None or len(patch.concepts) > FEW:
+        return patch
+    bands = bands_of(f_logit, patch.decision, patch.direction, only, FINE)
+    return patch.model_copy(update={"card": patch.card.model_copy(update={"confidence": bands})})
+
+
+def closed(patch: Patch) -> Patch:
+    """The same, where neighbouring bands that decide alike whatever points somebody has are one."""
+    card, cut = patch.card, patch.decision.cut
+    if card is None or len(patch.concepts) > FEW or not patch.strength:
+        return patch
+    totals = np.full(1, patch.offset)
+    for concept in patch.concepts:
+        points = np.unique([0.0, *weights_of(concept)]) + concept.intercept
+        totals = np.unique(np.add.outer(totals, points))
+    favourable = bool(patch.decision.favourable)
+
+    def side(band: ScoreBand) -> bool:
+        """Whether it lies below the threshold where low scores are denied, above it where not."""
+        below = band.below is not None and band.below <= cut
+        return below == favourable
+
+    def deciding(band: ScoreBand) -> int:
+        """How many totals change a decision there."""
+        if band.points is None:
+            return 0
+        if side(band):
+            return int(np.sum(totals - band.points >= card.approve_at))
+        return int(np.sum(totals + band.points <= card.deny_at))
+
+    kept: list[ScoreBand] = []
+    for band in card.confidence:
+        many = deciding(band)
+        own = band if many else band.model_copy(update={"points": None})
+        if kept and side(kept[-1]) == side(band) and deciding(kept[-1]) == many:
+            nearer = own if side(band) == favourable else kept[-1]  # next to the threshold
+            kept[-1] = nearer.model_copy(
+                update={"at_least": kept[-1].at_least, "below": band.below}
+            )
+        else:
+            kept.append(own)
+    return patch.model_copy(update={"card": card.model_copy(update={"confidence": tuple(kept)})})

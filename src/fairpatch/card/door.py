@@ -15,6 +15,7 @@ from fairpatch.card.left_out import left_out
 from fairpatch.card.options import CardOptions
 from fairpatch.card.order import orders_of
 from fairpatch.card.scorecard import Rules
+from fairpatch.card.sense import of_no_group
 from fairpatch.choose.learner import Ask, Task
 from fairpatch.data.rows import Rows, layers_of
 from fairpatch.inputs.roles import PLAIN, Roles
@@ -42,8 +43,15 @@ def push_problem(
     options.check_columns([column.name for column in columns])
     why = left_out(held, columns, f_logit, roles)
     why |= {lock.column: "it locks decisions" for lock in locked}
-    kept = [column for column in columns if column.name not in why]
-    fields = fields_of(held, kept, options, roles)
+    fields = fields_of(held, [c for c in columns if c.name not in why], options, roles)
+    fields, stand = of_no_group(
+        fields,
+        [field.read(held) for field in fields],
+        rows.s.comparable().codes,
+        rows.person,
+        meant=roles.reasons,
+    )
+    why |= stand
     if not fields:
         named = "; ".join(f"{name}, {reason}" for name, reason in why.items())
         raise ValueError(
@@ -53,7 +61,7 @@ def push_problem(
     pieces = tuple(field.read(held) for field in fields)
     orders = orders_of(ask, rows.X, f_logit, fields, pieces)
     problem = PushProblem(
-        _encoded(encoder.only([column.name for column in kept]), fields, rows.X),
+        _encoded(encoder.only([field.column.name for field in fields]), fields, rows.X),
         fields,
         tuple(orders),
         Rules.of(fields, orders, options),

@@ -13,8 +13,7 @@ from fairpatch.card.door import push_problem
 from fairpatch.card.options import CardOptions
 from fairpatch.card.points import rounded
 from fairpatch.card.previous import beside_previous
-from fairpatch.choose.learner import Ask, Learned, Relearn, Task
-from fairpatch.choose.pool import hundred_ratio
+from fairpatch.choose.learner import Ask, Learned, Relearn, Task, hundred_ratio
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed
@@ -42,6 +41,8 @@ class Card(CardOptions):
     monotonic : dict of column to 1 or -1
         1: the points never fall as the column rises ("older never counts against"); -1: they never
         rise. Goes before ``keep_order``.
+    free : columns
+        Columns whose order need not be kept: what the menu's price list says of each.
     signs : dict of column to 1 or -1
         1: no attribute of the column takes points away; -1: none gives any.
     ordered : dict of column to its categories

@@ -9,7 +9,7 @@ from fairpatch._hints import did_you_mean
 
 WAYS = (1, -1)
 KeepOrder = Literal["auto", "numbers", "all"]
-ORDERS: dict[KeepOrder | None, tuple[KeepOrder | None, ...]] = {"auto": ("numbers", None)}
+ORDERS: dict[KeepOrder | None, tuple[KeepOrder | None, ...]] = {"auto": ("all", "numbers", None)}
 """By what is asked, the orders that are tried; the others are themselves."""
 
 
@@ -21,6 +21,7 @@ class CardOptions:
     max_bins: int = 5
     points_step: int = 5
     monotonic: Mapping[str, int] = field(default_factory=dict)
+    free: Sequence[str] = ()
     signs: Mapping[str, int] = field(default_factory=dict)
     ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class CardOptions:
             self.monotonic, self.signs, self.ordered, self.names, self.category_names,
             self.groupings,
         )  # fmt: skip
-        return {column for rule in named for column in rule}
+        return {*self.free, *(column for rule in named for column in rule)}
 
     def check_columns(self, known: Sequence[str]) -> None:
         """Refuse a rule about a column that the patch cannot read: it would go unread."""

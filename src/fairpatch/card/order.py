@@ -41,7 +41,10 @@ def orders_of(
 def answers_of(
     ask: Ask | None, X: Any, f_logit: Floats, fields: Sequence[Field], pieces: Sequence[Ints]
 ) -> list[tuple[Floats, Floats]]:
-    """By field: f's least and best mean log-odds of each piece; NaN where nobody is in it."""
+    """By field: f's least and best mean log-odds of each piece, also of gaps that have points.
+
+    NaN where nobody is in it.
+    """
     if ask is None:
         return [(each, each) for each in _by_model(f_logit, fields, pieces)]
     some = np.random.default_rng(0).permutation(len(f_logit))[:ASKED]
@@ -53,16 +56,18 @@ def _asked(ask: Ask, X: Any, some: Ints, field: Field, piece: Ints) -> tuple[Flo
 
     NaN where nobody is in it.
     """
-    values = Columns.of(X).values(field.column)
-    low, high = np.full((2, field.pieces), np.nan)
-    for k in range(field.pieces):
+    held = Columns.of(X).values(field.column)
+    each: list[tuple[int, Any]] = []
+    for k in range(field.pieces + field.gaps):
         inside = np.flatnonzero(piece == k)
         if len(inside):
-            answers = [
-                float(np.mean(ask(with_value(X, some, field, value))))
-                for value in _typical(values[inside])
-            ]
-            low[k], high[k] = min(answers), max(answers)
+            each += [(k, v) for v in ([None] if k == field.pieces else _typical(held[inside]))]
+    low, high = np.full((2, field.pieces + field.gaps), np.nan)
+    if not each:
+        return low, high
+    rows = with_values(X, some, field, [value for _, value in each])  # f is asked once
+    for (k, _), answer in zip(each, ask(rows).reshape(len(each), -1).mean(1), strict=True):
+        low[k], high[k] = np.fmin(low[k], answer), np.fmax(high[k], answer)
     return low, high
 
 
@@ -74,20 +79,22 @@ def _typical(values: Any) -> list[Any]:
     return [next(v for v in values if str(v) == distinct[many.argmax()])]
 
 
-def with_value(X: Any, some: Ints, field: Field, value: Any) -> Any:
-    """Some rows with one column set to a value, in the column's own type."""
+def with_values(X: Any, some: Ints, field: Field, values: Sequence[Any]) -> Any:
+    """Some rows, once for each value of a column, in the column's own type."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
+    rows = np.tile(some, len(values))
+    plain = [v.item() if hasattr(v, "item") else v for v in values for _ in range(len(some))]
     if not isinstance(frame, nw.DataFrame):
-        rows = np.array(np.asarray(X)[some])
-        rows[:, field.column.position] = value
-        return rows
-    rows, name = frame[some.tolist()], field.column.name
-    plain = value.item() if hasattr(value, "item") else value
-    if rows.implementation.is_pandas():  # which keeps the type, also of categories
-        native = rows.to_native().copy()
-        native[name] = native[name].where(np.zeros(len(native), bool), plain)
+        array = np.array(np.asarray(X)[rows])
+        array[:, field.column.position] = [np.nan if v is None else v for v in plain]
+        return array
+    taken, name = frame[rows.tolist()], field.column.name
+    if taken.implementation.is_pandas():  # which keeps the type, also of categories
+        native = taken.to_native().copy()
+        native[name] = np.array(plain, object)
         return native.astype({name: X[name].dtype})
-    return rows.with_columns(nw.lit(plain).cast(rows[name].dtype).alias(name)).to_native()
+    column = nw.new_series(name, plain, backend=taken.implementation)
+    return taken.with_columns(column.cast(taken[name].dtype)).to_native()
 
 
 def _by_model(f_logit: Floats, fields: Sequence[Field], pieces: Sequence[Ints]) -> list[Floats]:
@@ -98,7 +105,7 @@ def _by_model(f_logit: Floats, fields: Sequence[Field], pieces: Sequence[Ints]) 
     weights = Ridge(alpha=1.0).fit(np.hstack(blocks), f_logit).coef_
     ends = np.cumsum([0, *(block.shape[1] for block in blocks)])
     liked = [
-        np.where(block.any(0), weights[a:b], np.nan)[: field.pieces]
+        np.where(block.any(0), weights[a:b], np.nan)[: field.pieces + field.gaps]
         for field, block, a, b in zip(fields, blocks, ends[:-1], ends[1:], strict=True)
     ]
     unread = UNREAD * float(f_logit.std())

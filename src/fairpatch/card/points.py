@@ -10,7 +10,7 @@ from fairpatch._arrays import Floats, Ints
 from fairpatch.card.fields import Field
 from fairpatch.card.options import CardOptions
 from fairpatch.card.scorecard import Scores
-from fairpatch.choose.pool import HUNDRED
+from fairpatch.choose.learner import HUNDRED
 from fairpatch.measure.direction import Direction
 from fairpatch.patch.model import weights_of
 from fairpatch.patch.parts import (
@@ -71,22 +71,28 @@ def rounded(
     for j, values in scores.values.items():
         people = np.bincount(pieces[j], minlength=len(values)).astype(float)
         whole = np.round(worth * HUNDRED * values / step) * step
-        whole = _few(whole, people, options.max_bins, fields[j].reference)
+        whole = _few(whole, people, options.max_bins, fields[j].reference, step)
         if whole.any():
             points[j] = whole + 0.0  # no minus zero
     constant = int(step * round(worth * HUNDRED * scores.constant / step))
     return Points(fields, points, constant)
 
 
-def _few(points: Floats, people: Floats, most: int, reference: int) -> Floats:
+def _few(
+    points: Floats, people: Floats, most: int, reference: int, step: float = 0.0
+) -> Floats:  # fmt: skip
     """At most so many different numbers: the nearest two become the one that more people have.
+
+    So do any two that are a single step apart, which says nothing.
 
     >>> _few(np.array([0.0, 5, 30, 35]), np.array([9.0, 1, 5, 6]), 2, 0).tolist()
     [0.0, 0.0, 35.0, 35.0]
     """
     points = points.copy()
-    while len(levels := np.unique(points)) > most:
+    while len(levels := np.unique(points)) > 1:
         k = int(np.diff(levels).argmin())
+        if len(levels) <= most and levels[k + 1] - levels[k] > step:
+            break
         a, b = levels[k], levels[k + 1]
         keeps_a = people[points == a].sum() >= people[points == b].sum()
         if points[reference] in (a, b):  # the reference stays 0

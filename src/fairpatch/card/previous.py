@@ -11,13 +11,13 @@ import numpy as np
 
 from fairpatch._arrays import Floats
 from fairpatch.card.candidates import Cards
-from fairpatch.choose.pool import Patches
-from fairpatch.choose.swaps import Swaps
+from fairpatch.card.confidence import FEW, closed
+from fairpatch.choose.learner import Patches
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.inputs.roles import Roles
 from fairpatch.measure.direction import Direction
-from fairpatch.measure.places import Places
+from fairpatch.measure.places import Places, Swaps
 from fairpatch.patch import CardScale, Patch
 from fairpatch.patch.locks import with_locked
 from fairpatch.patch.sealed import seal
@@ -61,6 +61,7 @@ class Joined:
         if m < len(self.new):
             return self.new.patch(m, strength)
         patch = self.previous.patch(m - len(self.new), strength)
+        patch = patch if self.new.fine == self.new.bands else closed(patch)
         return seal(patch, self.about(m)) if strength else patch
 
     def about(self, m: int) -> dict[str, Any]:
@@ -74,9 +75,9 @@ class Joined:
         """Of new ones their own; the previous one keeps its confidence, and is as good as any."""
         return self.new.caution(m) if m < len(self.new) else 0.0
 
-    def in_order(self, m: int) -> bool:
-        """Whether its points keep f's order; the previous one is in force already."""
-        return m >= len(self.new) or self.new.in_order(m)
+    def sense(self, m: int, strength: float) -> tuple[str, ...]:
+        """What speaks against its lines; the previous one is in force already."""
+        return self.new.sense(m, strength) if m < len(self.new) else ()
 
     def size(self, m: int) -> int:
         """Its attributes."""
@@ -94,6 +95,7 @@ def beside_previous(
     provenance = new.provenance.model_copy(update={"edits": previous.provenance.edits})
     same = {"strength": 1.0, "decision": new.decision, "roles": new.roles, "provenance": provenance}
     card = previous.card or CardScale(approve_at=1)
+    by_direction = new.fine if len(previous.concepts) <= FEW else new.bands
     cards = [
         previous.model_copy(
             update={
@@ -103,7 +105,7 @@ def beside_previous(
                 "direction": one,
             }
         )
-        for (one, _), bands in new.bands.items()
+        for (one, _), bands in by_direction.items()
     ]
     pool, ratios = Patches.of(cards, rows, places)
     strengths = np.union1d(new.strengths, pool.strengths if pool.strengths is not None else ())

@@ -7,7 +7,7 @@ falls: p is a sum of steps that are at least 0. Scaling h scales p, so one solut
 weight of f's confidence; rounding to whole points comes after.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,11 @@ class Scores:
     """By field: of each piece, the one after the last included."""
     constant: float
 
+    def times(self, factors: Mapping[int, Floats]) -> "Scores":
+        """Every piece's score by a factor of its own; of fields without one as it is."""
+        values = {j: v * factors.get(j, np.ones(1)) for j, v in self.values.items()}
+        return Scores(values, self.constant)
+
     def of(self, pieces: Sequence[Ints]) -> Floats:
         """The sum for every row."""
         total = np.full(len(pieces[0]) if len(pieces) else 0, self.constant)
@@ -52,42 +57,27 @@ class Rules:
     """Which way each field's points may go."""
 
     levels: tuple[Levels, ...]
-    """By field: pieces along which points never fall; empty where they are free."""
+    """By field: pieces along which points never fall, codes and gaps among them, so that nobody
+    gains by leaving a field empty; empty where they are free."""
     signs: tuple[int, ...]
     """By field: 1 where no piece takes points away, -1 where none gives any."""
-    liked: tuple[frozenset[int], ...] = ()
-    """By field: codes that f likes better than the reference. They have no place in an order, and
-    never count against anybody."""
 
     @classmethod
     def of(cls, fields: Sequence[Field], orders: Sequence[Levels], options: CardOptions) -> "Rules":
         """What people said goes before f's own order."""
         levels: list[Levels] = []
-        liked: list[frozenset[int]] = []
         for field, order in zip(fields, orders, strict=True):
-            liked.append(liked_codes(order, field) if options.keep_order else frozenset())
             way = options.monotonic.get(field.column.name, 0)
             if way and field.in_order:
                 levels.append(tuple((k,) for k in range(field.bins))[::way])
+            elif field.column.name in options.free:
+                levels.append(())
             elif options.keep_order == "all" or (options.keep_order and field.in_order):
-                levels.append(of_bins(order, field))
+                levels.append(order)
             else:
                 levels.append(())
         signs = tuple(options.signs.get(field.column.name, 0) for field in fields)
-        return cls(tuple(levels), signs, tuple(liked))
-
-
-def liked_codes(order: Levels, field: Field) -> frozenset[int]:
-    """Codes of a number that f likes better than its reference."""
-    at = next((i for i, level in enumerate(order) if field.reference in level), len(order))
-    return frozenset(k for level in order[at + 1 :] for k in level if k >= field.bins)
-
-
-def of_bins(order: Levels, field: Field) -> Levels:
-    """An order without a number's codes; none where that leaves nothing to order."""
-    kept = tuple(tuple(k for k in level if k < field.bins) for level in order)
-    kept = tuple(level for level in kept if level)
-    return kept if len(kept) > 1 and any(field.reference in level for level in kept) else ()
+        return cls(tuple(levels), signs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +114,6 @@ class Fit:
             Rules(
                 tuple(rules.levels[j] for j in used),
                 tuple(rules.signs[j] for j in used),
-                tuple(rules.liked[j] for j in used) if rules.liked else (),
             ),
             starts,
             weighed.T @ Z,
@@ -175,11 +164,12 @@ class Fit:
                     continue
                 ways.append(step)
                 bounds.append((0.0, np.inf))
-            free = list(range(field.bins, field.pieces))  # a code has no place in an order
-        for k in [*free, *([field.pieces] if field.gaps else [])]:
+            free = [k for k in free if k not in {k for level in along for k in level}]
+        if field.gaps and not any(field.pieces in level for level in along):
+            free.append(field.pieces)
+        for k in free:
             ways.append(np.eye(size)[k])
-            liked = self.rules.liked and k in self.rules.liked[j]
-            bounds.append((max(low, 0.0) if liked else low, high))
+            bounds.append((low, high))
         T = np.array(ways).T if ways else np.zeros((size, 0))
         return T, [b[0] for b in bounds], [b[1] for b in bounds]
 
@@ -259,3 +249,22 @@ def learn_scores(
     if spread <= NOTHING * float(np.abs(push).max(initial=0.0)):  # nothing to say, or none may be
         return Scores({}, 0.0)
     return Scores({j: v / spread for j, v in scores.values.items()}, scores.constant / spread)
+
+
+def steadied(whole: Scores, parts: Sequence[Scores], rules: Rules) -> list[Scores]:
+    """Scores and those without a fold each, shrunken towards 0 by what the folds say of them.
+
+    A category's score p has the jackknife's variance v over the folds, and its evidence is what is
+    left of it: p max(0, 1 - v / p^2). What has an order stands, as its steps say it together.
+    """
+    if not parts:
+        return [whole]
+    n, factors = len(parts), {}
+    for j, p in whole.values.items():
+        others = np.stack([part.values.get(j, np.zeros_like(p)) for part in parts])
+        v = (n - 1) / n * np.sum((others - others.mean(0)) ** 2, axis=0)
+        shrunken = np.maximum(0.0, 1 - v / np.maximum(p**2, 1e-12))
+        ordered = [k for level in rules.levels[j] for k in level]
+        shrunken[ordered] = 1.0
+        factors[j] = shrunken
+    return [scores.times(factors) for scores in (whole, *parts)]

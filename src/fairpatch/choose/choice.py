@@ -8,37 +8,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch.choose.dial import Dial
-from fairpatch.choose.findings import stops_of, worst_outcome
-from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.not_reached import TargetNotReachedError, nearest
-from fairpatch.choose.pool import in_order
-from fairpatch.choose.room import safest_first
-from fairpatch.choose.target import Requirement, Target
+from fairpatch._arrays import Floats
+from fairpatch.choose.findings import (
+    Seen,
+    TargetNotReachedError,
+    nearest,
+    stops_of,
+    too_many,
+    worst_outcomes,
+)
+from fairpatch.choose.frontier import Frontier, fewest
+from fairpatch.choose.learner import sense_of
+from fairpatch.choose.target import Requirement, Target, judgeable
 from fairpatch.data.outcomes import Expected
-from fairpatch.floor import too_few
+from fairpatch.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.bounds import Bound
-from fairpatch.measure.counts import Counts
+from fairpatch.measure.dial import Dial
 from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.metric import METRICS, Metric
-from fairpatch.measure.places import share_moved
+from fairpatch.measure.places import Places, share_moved
 
 WIDEST, CLOSEST, RUNGS = 0.25, 0.004, 24
 """How far inside the target the ladder starts, its least step, and its rungs at most."""
 TIMES, FEW = 4.0, 0.02
 """The changes that a certificate may cost, as times those of the preferred patch or as a share: who
 has too few rows to certify should see that, and not a patch that changes everybody."""
+NONE_YET = 0.05
+"""The same share where the preferred patch changes nobody: f may meet the target by luck alone."""
 BACK = 0.05
 """A dial that has fallen so far below where the ladder begins is past its best."""
 ROOM = (3.0, 2.0, 1.0)
 """Standard errors inside the target that a candidate should be able to reach, the best first."""
+HARDLY = 0.2
+"""A chance of being certified below which it is said beforehand."""
 INSIDE = (0.05, 0.1)
 """How much inside the target candidates are judged as well: there are more changes to judge."""
 MORE = 0.15
 """Of the changes of the cheapest, how many more a candidate may need that is better otherwise."""
+HEED = 0.5
+"""The same of one that less speaks against: a finding is heeded, and not at any price."""
 KINDEST: tuple[Direction, ...] = ("promote_only", "both", "demote_only")
 """Of patches that serve alike: no approval is withdrawn, if that can be."""
 
@@ -93,6 +102,8 @@ class Choice:
     """Whether everybody's outcome is known; accuracy and losses are expected ones otherwise."""
     stops: tuple[str, ...] = ()
     """What speaks against it."""
+    chance: float | None = None
+    """Of being certified on the certification rows, as predicted from the selection rows."""
     swings: str | None = None
     """What else would be chosen if outcomes were at an end of their range; None: the same."""
 
@@ -131,6 +142,11 @@ class Choice:
             text += "."
         if self.stops:
             text += f" Think twice: {' and '.join(self.stops)}."
+        if self.chance is not None and self.chance < HARDLY:
+            text += (
+                f" So few people certify that it had hardly a chance ({self.chance:.0%} predicted):"
+                " bring more rows, or ask for less."
+            )
         if self.swings is not None:
             text += f" {self.swings}."
         likely = [
@@ -167,27 +183,31 @@ def _some(told: list[str]) -> str:
     return "; ".join([*told[:MOST_TOLD], *([f"and {rest} more"] if rest > 0 else [])])
 
 
-def choose(frontier: Frontier, target: Target) -> list[Choice]:
+def choose(
+    frontier: Frontier, target: Target, among: Collection[int] | None = None
+) -> list[Choice]:  # fmt: skip
     """The preferred patch, and before it the same patch at fewer points needed: the ladder.
 
     The last one meets the target on the selection rows; each one before meets it with more room.
     Those are what certification may have to fall back on. One candidate all along: only how far its
-    dial is turned differs. Raises where no patch meets the target.
+    dial is turned differs. ``among`` are the candidates that may be chosen; all, if not given.
+    Raises where no patch meets the target.
     """
-    by_feature = {feature: frontier.counts.by(feature) for feature in frontier.counts.features}
+    counts = frontier.counts
+    by_feature = {name: judgeable(counts.by(name), MIN_PEOPLE) for name in counts.features}
     known, blind = fewest(target, by_feature, frontier.q, frontier.f_logit > 0, frontier.weight)
     if frontier.candidates.roles.weight is not None:
         known = None  # it counts people, and not what they weigh
-    (able,) = options(frontier, [target])
+    (able,) = options(frontier, [target], among)
     if not able:
         raise TargetNotReachedError(nearest(frontier, target), frontier, target)
     best = _preferred(able, frontier, target, known)
     return [
         replace(
-            c, bound=known, blind=blind, stops=_stops(c.model, [c], frontier, known),
+            c, bound=known, blind=blind, stops=_stops(c.model, [c], frontier, known, target),
             displacement=frontier.displacement(c.model, c.strength),
         )
-        for c in _ladder(best, frontier, target)
+        for c in _ladder(best, frontier, target, None if known is None else known.change_rate)
     ]  # fmt: skip
 
 
@@ -196,33 +216,40 @@ def _preferred(
 ) -> Choice:  # fmt: skip
     """With the fewest stops, the one that costs least; within the noise the kindest and surest.
 
-    What a review would stop is seen beforehand. Where a model is in force already, what differs
-    least from it comes before caution. Costs and stops are judged by scores that have not seen the
-    person, where there are such; costs at the target and inside it: at its very end one candidate
-    may be there by luck, and none is certified.
+    What a review would stop is seen beforehand, and avoided for half as many changes again. Where
+    a model is in force already, what differs least from it comes before caution. Costs and stops
+    are judged by scores that have not seen the person, where there are such; costs at the target
+    and inside it: at its very end one candidate may be there by luck, and none is certified.
     """
     if target.prefer is not None:
         seen = {c.model: c for c in options(frontier.crossed or frontier, [target])[0]}
         some = [c for c in able if c.model in seen] or able
         return min(some, key=lambda c: _preference(seen.get(c.model) or c, target))
-    found = _judged(able, frontier, target, bound)
-    fewest_stops = min(len(j.stops) for j in found)
-    found = [j for j in found if len(j.stops) == fewest_stops]
-    best = found[0]
+    pool, found = frontier.candidates, _judged(able, frontier, target, bound)
     people = next(iter(frontier.dials[0].values())).people
-    more = target.close_calls * MORE * max(best.change_rate, 1 / people)
-    near = [  # a decision that differs costs up to two: a change and an error
-        j for j in found
-        if j.cost <= best.cost + frontier.unit * more and j.change_rate <= best.change_rate + more
-    ]  # fmt: skip
-    pool = frontier.candidates
+
+    def near(some: list[_Judged], more: float) -> list[_Judged]:
+        """Those that need so much more than the first, at most."""
+        best = some[0]
+        extra = more * max(best.change_rate, 1 / people)
+        return [  # a decision that differs costs up to two: a change and an error
+            j for j in some
+            if j.cost <= best.cost + frontier.unit * extra
+            and j.change_rate <= best.change_rate + extra
+        ]  # fmt: skip
+
+    heeded = near(found, HEED)
+    fewest_stops = min(len(j.stops) for j in heeded)
+    found = [j for j in heeded if len(j.stops) == fewest_stops]
 
     def order(j: _Judged) -> tuple[float, ...]:
         m, c = j.choice.model, j.choice
-        kind = KINDEST.index(pool.directions[m])
-        return (kind, c.churn or 0.0, -pool.caution(m), j.cost)
+        if target.costs:  # who prices wrong approvals has said what a withdrawn one is worth
+            return (c.churn or 0.0, j.cost)
+        return (KINDEST.index(pool.directions[m]), c.churn or 0.0, -pool.caution(m), j.cost)
 
-    return min(_with_room(near, frontier, target), key=order).choice
+    alike = near(found, target.close_calls * MORE)
+    return min(_with_room(alike, frontier, target), key=order).choice
 
 
 @dataclass(frozen=True)
@@ -254,7 +281,7 @@ def _judged(
                 c, sum(c.model in found for found in reached),
                 float(np.mean([_preference(s, target)[0] for s in seen])),
                 float(np.mean([s.change_rate for s in seen])),
-                _stops(c.model, seen, frontier, bound),
+                _stops(c.model, seen, frontier, bound, target),
             )
         )  # fmt: skip
     most = max(j.levels for j in judged)
@@ -262,14 +289,19 @@ def _judged(
 
 
 def _stops(
-    m: int, seen: Sequence[Choice], frontier: Frontier, bound: Bound | None
+    m: int, seen: Sequence[Choice], frontier: Frontier, bound: Bound | None, target: Target
 ) -> tuple[str, ...]:  # fmt: skip
     """What speaks against a candidate, of the changes at the first of some strengths."""
-    by = frontier.crossed or frontier
-    gaps = [worst_outcome(by.dials[m], s.strength) for s in seen]
+    by, pool = frontier.crossed or frontier, frontier.candidates
+    gaps = np.mean([worst_outcomes(by.dials[m], s.strength) for s in seen], axis=0)
+    free = target.direction == "both" and not target.costs
     return stops_of(
-        float(np.mean(gaps)) if frontier.observed else 0.0, seen[0].change_rate,
-        None if bound is None else bound.change_rate, in_order=in_order(frontier.candidates, m),
+        Seen(
+            seen[0].change_rate, None if bound is None else bound.change_rate,
+            (float(gaps[0]), float(gaps[1])) if frontier.observed else (0.0, 0.0),
+            only_down=free and pool.directions[m] == "demote_only" and seen[0].change_rate > 0,
+            lines=sense_of(pool, m, seen[0].strength),
+        )
     )  # fmt: skip
 
 
@@ -282,7 +314,9 @@ def _with_room(near: list[_Judged], frontier: Frontier, target: Target) -> list[
     return next((some for some in able if some), near)
 
 
-def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
+def _ladder(
+    best: Choice, frontier: Frontier, target: Target, least: float | None
+) -> list[Choice]:  # fmt: skip
     """The preferred choice, and before it stronger ones of the same candidate, the safest first.
 
     Where more is limited than what the groups have, the strongest need not be the safest.
@@ -302,14 +336,19 @@ def _ladder(best: Choice, frontier: Frontier, target: Target) -> list[Choice]:
     kept = set(_within(frontier, best.model, met, target).tolist())
     preferred = float(first.change_rate[start])
     extra = target.max_extra_changes
-    most = max(TIMES * preferred, FEW) if extra is None else preferred + extra
+    few = FEW if preferred else NONE_YET
+    most = max(TIMES * preferred, few) if extra is None else preferred + extra
     rungs, steps, last = [best], [start], float(room[start])
+    before = max(1, len(too_many(best.change_rate, least)))
     for k in range(start + 1, len(room)):
         far = first.change_rate[k] > most or room[k] > room[start] + WIDEST
         if far or room[k] < room[start] - BACK or len(rungs) >= RUNGS:
             break  # far enough, or past its best: nearly everybody would be approved next
         if k in kept and room[k] >= last + CLOSEST:
-            rungs.append(_option(frontier, best.model, k, target, values))
+            rung = _option(frontier, best.model, k, target, values)
+            if len(too_many(rung.change_rate, least)) > before:
+                break  # a certificate may not make it another model
+            rungs.append(rung)
             steps.append(k)
             last = float(room[k])
     if all(r.between_groups for r in target.requirements):
@@ -341,54 +380,6 @@ def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
 def _cost(target: Target, spent: Any, loss: Any, churn: Any) -> Any:
     """In wrong decisions, or what they cost: those there are, changes and churn at their prices."""
     return target.price_per_change * spent + loss + target.price_per_churn * churn
-
-
-def fewest(
-    target: Target,
-    counts: Mapping[str, Counts],
-    q: Mapping[str, Floats],
-    decided: Bools,
-    weight: Floats | None = None,
-) -> tuple[Bound | None, float | None]:
-    """The fewest changes for the target on some rows: with S known, and without reading it.
-
-    Each requirement of each feature needs so many; the most of these is a bound for all together.
-    The blind one is for features of two values, and metrics that have one.
-    """
-    known: list[Bound] = []
-    blind: list[float] = []
-    for feature, feature_counts in counts.items():
-        if target.places is not None or target.comparisons is not None:
-            together = _fewest_together(feature_counts, target)
-            known += [] if together is None else [together]
-        if target.comparisons is not None:
-            continue  # the others compare everybody
-        for r in target.requirements:
-            if not isinstance(r.metric, Metric):
-                continue
-            bound = r.metric.fewest(feature_counts, r.limit, direction=target.direction)
-            known += [] if bound is None else [bound]
-            if feature in q:
-                share = r.metric.fewest_blind(
-                    q[feature], decided, r.limit, direction=target.direction, weight=weight
-                )
-                blind += [] if share is None else [share]
-    most = max(known, key=lambda b: b.changes, default=None)
-    if most is None or not blind:
-        return most, max(blind, default=None)
-    return most, max(*blind, most.change_rate)  # an estimate, never below what is possible
-
-
-def _fewest_together(counts: Counts, target: Target) -> Bound | None:
-    """The same where places are limited, or within strata: all limits of a feature together."""
-    strata = () if target.comparisons is None else target.comparisons.columns
-    if counts.strata_features != strata:
-        return None  # people in an engine are counted by group alone
-    limits = [(r.metric, r.limit) for r in target.requirements if isinstance(r.metric, Metric)]
-    before = counts.along("before")
-    share = float(before[1] / max(before.sum(), 1))
-    room = None if target.places is None else target.places.within(share)
-    return fewest_together(counts, limits, room, target.direction, target.comparisons)
 
 
 def options(
@@ -476,3 +467,31 @@ def _option(
             for feature in frontier.dials[m]
         },
     )
+
+
+def room_along(requirement: Requirement, dial: Dial) -> Floats:
+    """At every step of a dial; below 0 where the limit is not kept."""
+    metric, limit, values = requirement.metric, requirement.limit, requirement.along(dial)
+    if isinstance(metric, Metric):
+        inside = values - limit if metric.at_least else limit - values
+        return np.asarray(inside / np.maximum(metric.error_along(dial), 1e-12))
+    spread = values * (1 - values)
+    inside = limit - values
+    if isinstance(metric, Places):
+        inside = np.minimum(values - metric.low, metric.high - values)
+        if metric.kept:  # promoted less demoted, of the same people twice
+            spread = dial.changed / dial.people - values**2
+    error = np.sqrt((np.maximum(spread, 0.0) + 1 / dial.people) / dial.people)
+    return np.asarray(inside / error)
+
+
+def safest_first(
+    steps: Sequence[int], requirements: Sequence[Requirement], dials: Sequence[Dial]
+) -> list[int]:
+    """Places among some steps, of which the first is preferred: by the room of what has least.
+
+    The preferred one comes last; what is no safer than it is left out, being dearer as well.
+    """
+    rooms = np.min([room_along(r, dial) for r in requirements for dial in dials], axis=0)
+    safer = [i for i, k in enumerate(steps) if rooms[k] > rooms[steps[0]]]
+    return [*sorted(safer, key=lambda i: -float(rooms[steps[i]])), 0]

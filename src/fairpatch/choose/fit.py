@@ -1,29 +1,29 @@
 """The whole way from splits to a certified patch: train, trace, choose, certify."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from fairpatch._hints import did_you_mean
 from fairpatch._progress import tell
 from fairpatch.base import NO_SCORE, thresholds_of
-from fairpatch.choose.by_period import about_rows
-from fairpatch.choose.certificate import Certificate, certify
+from fairpatch.choose.certificate import Certificate, about_rows, certify
 from fairpatch.choose.choice import Choice, choose, options
+from fairpatch.choose.findings import MOST as MOST_ASKED
+from fairpatch.choose.findings import (
+    TargetNotReachedError,
+    check_points_right,
+    looks_known,
+)
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.learner import Learned, Learner, Task
-from fairpatch.choose.not_reached import TargetNotReachedError
-from fairpatch.choose.pool import Pool
-from fairpatch.choose.struck import Struck, struck_lines
-from fairpatch.choose.suspicion import MOST as MOST_ASKED
-from fairpatch.choose.suspicion import check_points_right, looks_known
-from fairpatch.choose.target import Target
-from fairpatch.choose.target_checks import check_scores
-from fairpatch.choose.wishes import Wish, wishes
+from fairpatch.choose.learner import Learned, Learner, Pool, Task
+from fairpatch.choose.menu import Menu, Search, menu_of
+from fairpatch.choose.target import Target, check_scores
 from fairpatch.data.outcomes import (
     Expected,
     expected_of,
@@ -35,6 +35,7 @@ from fairpatch.data.outcomes import (
 )
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Fresh, FreshRows, count_rows
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.identity.fingerprint import fingerprint_of
 from fairpatch.identity.likeness import scores_alike
 from fairpatch.inputs.probable import assumed, without_assumption
@@ -78,18 +79,25 @@ class Fitted:
     """In all splits together."""
     learner: Learner | None = None
     """How it was learned, so that it can be learned again."""
-    struck: tuple[Struck, ...] = ()
-    """The chosen card without one line each, for whoever thinks of striking one."""
-    costs: Callable[[], tuple[Wish, ...]] | None = None
-    """How ``wishes`` are found out."""
+    search: Search | None = None
+    """What was found, to search again with another condition."""
 
     @cached_property
-    def wishes(self) -> tuple[Wish, ...]:
-        """What the choice would be with one wish more or less: learned when somebody asks.
+    def menu(self) -> Menu:
+        """The patches to choose from, and what conditions cost: learned when somebody asks.
 
-        It takes as long as the fit. None are left where the fit was saved before anybody asked.
+        It takes as long as the fit. A fit that was saved before anybody asked has none.
         """
-        return () if self.costs is None else self.costs()
+        if self.search is None:
+            raise ValueError("this fit has no menu: it was saved and loaded before it was made")
+        return menu_of(self.search, self, _certified)
+
+    @property
+    def learned_rows(self) -> Rows:
+        """The rows that it was learned from."""
+        if self.search is None:
+            raise ValueError("a fit that was saved and loaded has no rows")
+        return self.search.task.splits.learn
 
     def fresh_rows(self, most: int | None = None) -> Rows:
         """The people who certified it, or at most so many of them."""
@@ -102,12 +110,13 @@ class Fitted:
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the people: a stored model holds no row and no value of S."""
-        return {**vars(self), "fresh": None, "costs": None}
+        return {**vars(self), "fresh": None, "search": None}
 
 
 def fit_target(task: Task, learner: Learner) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
     task = replace(task, splits=splits_expecting(task.splits, task.decision, task.roles.doubt))
+    task = replace(task, splits=task.splits.with_groups_of_some())
     splits, target = task.splits, task.target
     check_scores(target.only_between, task.decision)
     check_points_right(splits.learn, task.decision)
@@ -120,23 +129,35 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
     if not frontier.observed:
         swings = _swings(ladder[-1], frontier, learned, task, encoder)
         ladder = [replace(rung, swings=swings) for rung in ladder]
+    return _certified(Search(task, learner, frontier, learned), ladder, target.confidence, encoder)
+
+
+def _certified(
+    search: Search, ladder: list[Choice], confidence: float, encoder: Encoder | None = None
+) -> Fitted:
+    """A ladder tested at a level: the certified patch, with all that is to be known of it."""
+    task, frontier, learned = search.task, search.frontier, search.learned
+    splits, target, pool = task.splits, task.target, frontier.candidates
     choice = preferred = ladder[-1]
     certificate = certificate_of_preferred = None
     tell("certifying", 0.0)
     if splits.fresh is not None:
-        rungs = certify_ladder(ladder, frontier.candidates, target, splits.fresh)
-        known = looks_known(splits.fresh.sample(MOST_ASKED))
-        certificate = replace(rungs.certificate, warning=known).resting_on(
-            assumption_of(
-                splits.fresh.rows if isinstance(splits.fresh, FreshRows) else None,
-                frontier.candidates.patch(rungs.choice.model, rungs.choice.strength),
-            )
-        )  # fmt: skip
+        asked = target.replace(confidence=confidence)
+        seen = (
+            len(splits.learn) + len(splits.select) if splits.both is None else len(splits.both.rows)
+        )
+        ladder = with_chances(ladder, frontier, asked, splits.people - seen)
+        best_chance = max(rung.chance or 0.0 for rung in ladder)
+        ladder = [replace(rung, chance=best_chance) for rung in ladder]
+        rungs = certify_ladder(ladder, pool, asked, splits.fresh)
+        patch = pool.patch(rungs.choice.model, rungs.choice.strength)
+        if "known" not in task.memory:
+            task.memory["known"] = looks_known(splits.fresh.sample(MOST_ASKED))
+        certificate = replace(rungs.certificate, warning=task.memory["known"]).resting_on(
+            assumption_of(splits.fresh.rows if isinstance(splits.fresh, FreshRows) else None, patch)
+        )
         certificate = about_rows(
-            certificate,
-            [learned.rows, splits.fresh.sample(MOST_ROWS)],
-            frontier.candidates.patch(rungs.choice.model, rungs.choice.strength),
-            target,
+            certificate, [learned.rows, splits.fresh.sample(MOST_ROWS)], patch, asked
         )
         certificate_of_preferred = rungs.of_preferred
         choice, preferred = (
@@ -144,16 +165,15 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
             for c, counts in ((rungs.choice, rungs.counts), (preferred, rungs.preferred_counts))
         )
     else:
-        patch = frontier.candidates.patch(choice.model, choice.strength)
+        patch = pool.patch(choice.model, choice.strength)
         counts = count_rows(learned.rows, patch, target.comparisons)
         choice = preferred = _with_expected(choice, counts, target, "selection rows")
-    patch = frontier.candidates.patch(choice.model, choice.strength)
     outlook = outlook_of(learned_rows(splits), task.decision, patch, task.roles.doubt)
     patch = type(patch).model_validate({**dict(patch), "action": target.action, "outlook": outlook})
     choice = replace(choice, outlook=_outlook(patch, learned.rows))
     return Fitted(
         patch=with_fingerprint(patch, splits.learn if splits.both is None else splits.both.rows),
-        encoder=encoder,
+        encoder=task.encoder if encoder is None else encoder,
         wide_encoder=task.encoder,
         target=target,
         frontier=frontier,
@@ -163,9 +183,8 @@ def fit_target(task: Task, learner: Learner) -> Fitted:
         preferred_certificate=certificate_of_preferred,
         fresh=splits.fresh,
         people=splits.people,
-        learner=learner,
-        struck=struck_lines(frontier.candidates, choice, learned.rows, target.comparisons),
-        costs=partial(wishes, replace(task, encoder=encoder), learner, frontier, choice, preferred),
+        learner=search.learner,
+        search=search,
     )
 
 
@@ -194,7 +213,7 @@ def when_filled(
             (1 if metric.at_least else -1) * (float(metric.of(table).value or 0.0) - r.limit)
             for r in target.fairness_requirements
             if isinstance(metric := r.metric, Metric)
-            for table in target.compare(counts).values()
+            for table in target.compare(counts, least=MIN_PEOPLE).values()
         )
         best = max(best, room)
         if room >= 0:
@@ -314,7 +333,7 @@ def _with_expected(choice: Choice, counts: Counts, target: Target, rows: str) ->
     """What the choice reaches on some people, with intervals."""
     estimates = {
         name: {metric.name: metric.of(table) for metric in target.metrics}
-        for name, table in target.compare(counts).items()
+        for name, table in target.compare(counts, least=MIN_PEOPLE).items()
     }
     return replace(choice, expected=estimates, expected_from=rows)
 
@@ -325,6 +344,30 @@ def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
     alike = scores_alike(rows.f, patch.decision, thresholds_of(patch.decision, rows.X))
     fingerprint = fingerprint_of(rows.X, alike, patch.columns, rows.stands_for)
     return patch.model_copy(update={"fingerprint": fingerprint})
+
+
+def with_chances(
+    ladder: Sequence[Choice], frontier: Frontier, target: Target, people: int
+) -> list[Choice]:
+    """Each rung with its chance of being certified by so many people, before they are looked at.
+
+    With v and e what the selection rows say and its error, e' the error there will be,
+    P(v' - z e' > limit) for v' about v with the errors of both; of several limits the least.
+    """
+    rungs, z = [], float(ndtri(target.confidence))
+    for rung in ladder:
+        chance = 1.0
+        for dial in frontier.dials[rung.model].values():
+            at = dial.only(int(dial.at(rung.strength)))
+            for r in target.fairness_requirements:
+                if not isinstance(r.metric, Metric):
+                    continue
+                error = float(r.metric.error_along(at)[0]) or 1e-12
+                then = error * float(np.sqrt(dial.people / max(people, 1)))
+                room = float(r.along(at)[0] - r.limit) * (1 if r.metric.at_least else -1)
+                chance = min(chance, float(ndtr((room - z * then) / np.hypot(error, then))))
+        rungs.append(replace(rung, chance=chance))
+    return rungs
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,11 +397,17 @@ def certify_ladder(
     certified = list(
         takewhile(lambda k: certificates[k].verdict is Verdict.CERTIFIED, range(len(ladder)))
     )
-    last, end = certificates[-1], len(ladder) - 1
-    if end not in certified and last.verdict is Verdict.CERTIFIED:
-        # the sequence has failed: a further test at full level could not certify any more
-        open_ = tuple(replace(result, verdict=Verdict.INCONCLUSIVE) for result in last.results)
-        last = replace(last, results=open_)
-    chosen = min(reversed(certified), key=lambda k: ladder[k].change_rate, default=end)
-    certificate = last if chosen == end else certificates[chosen]
-    return Rungs(ladder[chosen], certificate, counts[chosen], last, counts[-1])
+    end = len(ladder) - 1
+    # where nobody is certified, a patch that changes nothing is no answer
+    fallback = end - 1 if end and not ladder[end].change_rate else end
+    chosen = min(reversed(certified), key=lambda k: ladder[k].change_rate, default=fallback)
+    judged = [c if k in certified else _open(c) for k, c in enumerate(certificates)]
+    return Rungs(ladder[chosen], judged[chosen], counts[chosen], judged[end], counts[end])
+
+
+def _open(certificate: Certificate) -> Certificate:
+    """After the sequence has failed, a further test at full level cannot certify any more."""
+    if certificate.verdict is not Verdict.CERTIFIED:
+        return certificate
+    open_ = tuple(replace(result, verdict=Verdict.INCONCLUSIVE) for result in certificate.results)
+    return replace(certificate, results=open_)

@@ -1,9 +1,8 @@
 """The frontier: every candidate with its dial, on the selection rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import takewhile
 from typing import Any
 
@@ -12,22 +11,19 @@ import numpy as np
 from scipy.special import expit
 
 from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch._table import Table
 from fairpatch.base import threshold_odds
-from fairpatch.choose.costs import Costs, Priced
-from fairpatch.choose.dial import Dial, trace
-from fairpatch.choose.dial_pairs import in_layers
-from fairpatch.choose.frontier_display import FrontierDisplay
-from fairpatch.choose.group_probability import group_probabilities
-from fairpatch.choose.learner import Learned
-from fairpatch.choose.pool import HUNDRED, Pool
-from fairpatch.choose.target import Requirement
+from fairpatch.choose.learner import HUNDRED, Learned, Pool
+from fairpatch.choose.target import Requirement, Target
+from fairpatch.data.costs import Costs
 from fairpatch.data.rows import Rows, layers_of, strata_of
 from fairpatch.floor import too_few
+from fairpatch.measure.bounds import Bound
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.dial import Dial, Priced, in_layers, trace
 from fairpatch.measure.direction import Direction, untouched
+from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.scores import displacement
 from fairpatch.patch.encoding import Encoder
@@ -206,32 +202,6 @@ class Frontier:
 
     __repr__ = __str__
 
-    def plot(self, ax: Any = None, *, choice: Any = None) -> FrontierDisplay:
-        """Draw changed decisions against what is asked, with the fewest possible.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw; a figure of its own otherwise.
-        choice : Choice, optional
-            To mark with a star: ``choice_`` of a fit.
-
-        Returns
-        -------
-        FrontierDisplay
-            With the figures behind it, and the axes as ``ax_``.
-        """
-        return FrontierDisplay.from_frontier(self, choice=choice).plot(ax)
-
-    def _repr_html_(self) -> str:
-        best = [r for r, kept in zip(self.records(), self.pareto(), strict=True) if kept]
-        rows = table(best, str(self), self.asked, observed=self.observed).html()
-        if find_spec("matplotlib") is None:
-            return rows
-        picture = FrontierDisplay.from_frontier(self).svg()
-        folded = f"<details><summary>As a table</summary>{rows}</details>"
-        return f"<div><p>{self}</p>{picture}{folded}</div>"
-
     def frame(self, backend: Any = "pandas") -> Any:
         """The records as a frame of pandas, polars or pyarrow: one column a metric and feature."""
         columns: dict[str, list[Any]] = {}
@@ -301,35 +271,97 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _shown(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+FOLDS = 5
+MOST = 10_000
+"""Rows that one model learns from, at most."""
 
 
-def table(
-    records: Sequence[Record], title: str, asked: Sequence[Metric] = (P_RULE,), *,
-    observed: bool = True,
-) -> Table:  # fmt: skip
-    """Records of candidates for people to read, those with the fewest changes first."""
-    features = list(records[0].metrics) if records else []
-    shown = [(metric, feature) for metric in asked for feature in features]
-    rows = [
-        [
-            str(r.number),
-            f"{r.change_rate:.1%}",
-            f"{r.accuracy:.3f}",
-            _shown(r.promoted_outcome),
-            _shown(r.denied_outcome),
-            *(_shown(r.metrics[feature].get(metric.name)) for metric, feature in shown),
-        ]
-        for r in sorted(records, key=lambda r: r.change_rate)
-    ]
-    header = [
-        "candidate",
-        "changes",
-        *(
-            name if observed else f"{name}, expected"
-            for name in ("accuracy", "promoted: y = 1", "left denied: y = 1")
-        ),
-        *(f"{m.words}, {f}" for m, f in shown),
-    ]
-    return Table(title, header, rows)
+def group_probabilities(
+    rows: Rows, encoder: Encoder, learned: Rows | None = None
+) -> dict[str, Floats]:
+    """P(second value | x) of every sensitive feature of two values, on ``rows``.
+
+    ``learned`` are other rows that all models may learn from.
+    """
+    groups, Z = rows.s.comparable(), encoder.transform(rows.X)
+    s = groups.codes
+    more_Z, more_s = np.empty((0, Z.shape[1])), np.empty((0, s.shape[1]), np.int64)
+    if learned is not None and groups.values == learned.s.values:  # or the codes would differ
+        more_Z, more_s = encoder.transform(learned.X), learned.s.codes
+    return {
+        name: cross_fit(Z, s[:, j], more_Z, more_s[:, j])
+        for j, name in enumerate(groups.features)
+        if s[:, j].max() == 1 and np.bincount(s[s[:, j] >= 0, j]).min() >= 2 * FOLDS
+    }
+
+
+def cross_fit(Z: Floats, label: Ints, more_Z: Floats, more_label: Ints) -> Floats:
+    """P(label = 1 | z) of each row from a logistic regression on the other folds' rows and more.
+
+    A label of -1 is missing: such a row is not learned from.
+    """
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 two seconds to import
+
+    random = np.random.default_rng(0)
+    fold = np.empty(len(Z), np.int64)
+    for value in np.unique(label):  # every value in every fold
+        of_value = np.flatnonzero(label == value)
+        fold[of_value] = random.permutation(len(of_value)) % FOLDS
+    q = np.empty(len(Z))
+    for k in range(FOLDS):
+        z = np.concatenate([Z[fold != k], more_Z])
+        known = np.concatenate([label[fold != k], more_label])
+        rows = np.flatnonzero(known >= 0)
+        if len(rows) > MOST:
+            rows = random.choice(rows, MOST, replace=False)
+        model = LogisticRegression(max_iter=1_000).fit(z[rows], known[rows])
+        q[fold == k] = model.predict_proba(Z[fold == k])[:, 1]
+    return q
+
+
+def fewest(
+    target: Target,
+    counts: Mapping[str, Counts],
+    q: Mapping[str, Floats],
+    decided: Bools,
+    weight: Floats | None = None,
+) -> tuple[Bound | None, float | None]:
+    """The fewest changes for the target on some rows: with S known, and without reading it.
+
+    Each requirement of each feature needs so many; the most of these is a bound for all together.
+    The blind one is for features of two values, and metrics that have one.
+    """
+    known: list[Bound] = []
+    blind: list[float] = []
+    for feature, feature_counts in counts.items():
+        if target.places is not None or target.comparisons is not None:
+            together = _fewest_together(feature_counts, target)
+            known += [] if together is None else [together]
+        if target.comparisons is not None:
+            continue  # the others compare everybody
+        for r in target.requirements:
+            if not isinstance(r.metric, Metric):
+                continue
+            bound = r.metric.fewest(feature_counts, r.limit, direction=target.direction)
+            known += [] if bound is None else [bound]
+            if feature in q:
+                share = r.metric.fewest_blind(
+                    q[feature], decided, r.limit, direction=target.direction, weight=weight
+                )
+                blind += [] if share is None else [share]
+    most = max(known, key=lambda b: b.changes, default=None)
+    if most is None or not blind:
+        return most, max(blind, default=None)
+    return most, max(*blind, most.change_rate)  # an estimate, never below what is possible
+
+
+def _fewest_together(counts: Counts, target: Target) -> Bound | None:
+    """The same where places are limited, or within strata: all limits of a feature together."""
+    strata = () if target.comparisons is None else target.comparisons.columns
+    if counts.strata_features != strata:
+        return None  # people in an engine are counted by group alone
+    limits = [(r.metric, r.limit) for r in target.requirements if isinstance(r.metric, Metric)]
+    before = counts.along("before")
+    share = float(before[1] / max(before.sum(), 1))
+    room = None if target.places is None else target.places.within(share)
+    return fewest_together(counts, limits, room, target.direction, target.comparisons)

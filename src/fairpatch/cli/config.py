@@ -103,6 +103,11 @@ class Config(BaseModel):
         description="a learner by its name (card, adversarial), or a mapping of its name and its "
         "options, such as max_bins",
     )
+    may_use_sensitive: bool = Field(
+        False,
+        description="whether the patch may decide by the sensitive features: only where the "
+        "law allows it, with the legal basis in about: record",
+    )
     seen_by_base: str | None = Field(
         None, description="column that is true for rows that the base model was trained on"
     )

@@ -23,7 +23,7 @@ def run(
     out: Annotated[Path, typer.Option(help="the edited patch to write")] = Path("edited.json"),
 ) -> None:
     """Edit a card; the verdicts are made anew on the rows that are given."""
-    from fairpatch.choose.not_reached import TargetNotReachedError
+    from fairpatch.choose.findings import TargetNotReachedError
     from fairpatch.disclose.reviewed import reviewed
     from fairpatch.files.atomic import write_whole
     from fairpatch.files.strict_json import dumps_safely

@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -44,7 +43,7 @@ from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
     from fairpatch.choose.certificate import Certificate
-    from fairpatch.choose.not_reached import TargetNotReachedError
+    from fairpatch.choose.findings import TargetNotReachedError
     from fairpatch.choose.target import Target
     from fairpatch.cli.config import Config
     from fairpatch.front import FairPatch
@@ -90,6 +89,7 @@ def run(
     target: Annotated[
         list[str] | None, typer.Option(help="what else must hold, NAME=VALUE; may be repeated")
     ] = None,
+    pick: Annotated[str | None, typer.Option(help="another patch of the menu, by its name")] = None,
     seed: Annotated[int | None, typer.Option(help="same seed, same patch")] = None,
     out: Annotated[Path, typer.Option(help="the run's folder")] = Path("run"),
     force: Annotated[bool, typer.Option(help="replace an existing run")] = False,
@@ -121,7 +121,7 @@ def run(
     check_fail_on(fail_on)
     if (out / "manifest.json").exists() and not force:
         refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
-    verdict, summary, findings = fit(options, out, quiet=json)
+    verdict, summary, findings = fit(options, out, quiet=json, pick=pick)
     if summary["met"]:
         record(out, life, "fitted", **facts_of(out))
     if json:
@@ -131,12 +131,11 @@ def run(
 
 
 def fit(
-    options: "Config", out: Path, *, quiet: bool = False
+    options: "Config", out: Path, *, quiet: bool = False, pick: str | None = None
 ) -> "tuple[Verdict | None, dict[str, Any], list[Flag]]":
     """Do it, write the folder, and say what came of it; and what the review found."""
     from fairpatch._progress import showing
-    from fairpatch.choose.not_reached import TargetNotReachedError
-    from fairpatch.choose.wishes import wish_table
+    from fairpatch.choose.findings import TargetNotReachedError
     from fairpatch.report.verdict_section import certificate_text
     from fairpatch.verdict import Verdict
 
@@ -154,21 +153,23 @@ def fit(
             complain(str(error))
             _refuse(error, options, out)
             return Verdict.NOT_MET, {"met": False, "why": str(error)}, []
+    menu = g.menu_
+    g = g if pick is None else g.pick(pick)
     if not quiet:
         _tell_patch(g, options)  # at once: the review takes as long again
     with showing(sys.stderr.isatty() and not quiet):
         patch = with_model_hash(g.patch_, options.model)
         review = _review(g, patch, options, out)
     verdict = None if g.certificate_ is None else g.certificate_.verdict
-    write_run(out, options, patch, g.frontier_, review, verdict=verdict, people=g.fitted_.people)
+    write_run(out, options, patch, review, verdict=verdict, people=g.fitted_.people)
     if not quiet:
-        note(wish_table(g.fitted_.wishes, g.choice_.outcome, observed=g.choice_.observed).text())
+        note(str(menu))
         note(certificate_text(review.summary.certificate))
         tell_findings(review.summary.flags)
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
-    costs = [asdict(wish) for wish in g.fitted_.wishes]
     summary = {
-        "met": True, "certificate": verdict, "change_rate": g.choice_.change_rate, "wishes": costs,
+        "met": True, "certificate": verdict, "change_rate": g.choice_.change_rate,
+        "menu": review.to_dict()["menu"],
         "findings": [f.model_dump() for f in review.summary.flags if f.open],
     }  # fmt: skip
     return verdict, summary, review.summary.flags
@@ -219,6 +220,7 @@ def estimator_of(
         model, target, learner=learner_of(learner), decision=options.decision,
         roles=roles, exclude=options.exclude, categories=options.categories,
         max_rows=options.max_rows, random_state=options.seed,
+        may_use_sensitive=options.may_use_sensitive,
     )  # fmt: skip
 
 

@@ -25,7 +25,6 @@ from fairpatch.cli import (
     edit,
     export,
     fit,
-    frontier,
     init,
     ledger,
     monitor,
@@ -61,7 +60,7 @@ def version(
 
 
 VERBS = (
-    init, audit, fit, frontier, show, edit, review, sign, verify, apply, sql_verb, deploy, export,
+    init, audit, fit, show, edit, review, sign, verify, apply, sql_verb, deploy, export,
     certify, monitor, refit, diff, ledger, reproduce,
 )  # fmt: skip
 for module in VERBS:

@@ -132,11 +132,8 @@ def _write(ways: "Refit", chosen: "RefitOption", options: "Config", old: Path, o
         about=about, judged=None if learned else chosen.certificate,
     )  # fmt: skip
     review = review.replace(refit=_section(ways, chosen))
-    if ways.frontier is None:
-        refuse("no candidate could be learned on these rows: there is nothing to write")
     write_run(
-        out, options, patch, ways.frontier, review, verdict=chosen.certificate.verdict,
-        people=ways.people,
+        out, options, patch, review, verdict=chosen.certificate.verdict, people=ways.people,
     )  # fmt: skip
     write_whole(out / REFIT, dumps_safely({**_data(ways), "taken": chosen.way, "after": str(old)}))
 

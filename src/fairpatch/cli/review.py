@@ -33,9 +33,6 @@ def run(
     trust_model: TrustModel = None,
     show_small_counts: ShowSmallCounts = False,
     key: PublicKey = None,
-    retrained: Annotated[
-        bool, typer.Option(help="compare with a model that is trained anew, too: slow")
-    ] = False,
     amount: Annotated[
         str | None, typer.Option(help="column of what is at risk, for the credit impact")
     ] = None,
@@ -77,7 +74,7 @@ def run(
     made = review_rows(
         model, rows, target=target, exclude=options.exclude, refits=0,
         show_small_counts=show_small_counts, about=about,
-        judged=judged, retrained=retrained, amount=amounts_of(frame, amount, len(rows)),
+        judged=judged, amount=amounts_of(frame, amount, len(rows)),
     )  # fmt: skip
     last = out.with_suffix(".json")
     past = _past(last if last.is_file() else earlier)

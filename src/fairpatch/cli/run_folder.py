@@ -1,4 +1,4 @@
-"""A run's folder: patch, frontier, certificate, review, configuration, and a manifest of hashes.
+"""A run's folder: patch, menu, certificate, review, configuration, and a manifest of hashes.
 
 Files are written whole or not at all, the manifest last: a folder without one is unfinished. Every
 verb reads a file of a run through ``checked``: what is not as the manifest says is refused. Whoever
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MANIFEST, REFIT = "manifest.json", "refit.json"
 FILES = (
     "patch.json",
-    "frontier.json",
+    "menu.json",
     "config.yaml",
     "certificate.json",
     "review.html",

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 from fairpatch.cli import data as tables
 
 if TYPE_CHECKING:
-    from fairpatch.choose.frontier import Frontier
     from fairpatch.cli.config import Config
     from fairpatch.patch import Patch
     from fairpatch.report.review import Review
 
 
 def write_run(
-    out: Path, options: "Config", patch: "Patch", frontier: "Frontier", review: "Review",
-    *, verdict: str | None, people: int,
+    out: Path, options: "Config", patch: "Patch", review: "Review", *, verdict: str | None,
+    people: int,
 ) -> None:  # fmt: skip
     """The folder is unfinished until its manifest is there."""
-    from fairpatch.choose.frontier_file import save_frontier
     from fairpatch.cli import config as configs
     from fairpatch.cli import run_folder
     from fairpatch.cli.signature import SIGNATURE, SIGNER
@@ -30,7 +28,8 @@ def write_run(
     for sealed in (run_folder.MANIFEST, SIGNATURE, SIGNER, *earlier):
         (out / sealed).unlink(missing_ok=True)
     save(patch, out / "patch.json")
-    save_frontier(frontier, out / "frontier.json")
+    menu = review.to_dict()["menu"]
+    write_whole(out / "menu.json", dumps_safely(menu))
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
     review.to_html(out / "review.html")
     review.to_json(out / "review.json")

@@ -16,7 +16,7 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats
 from fairpatch._extras import need
 from fairpatch.base import threshold_odds, with_scores
-from fairpatch.choose.pool import STRONGEST
+from fairpatch.choose.learner import STRONGEST
 from fairpatch.commod.problem import Grid, Problem, Ratios, Training
 from fairpatch.data.rows import Rows
 from fairpatch.decision import PLAIN, Decision

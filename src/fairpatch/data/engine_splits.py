@@ -71,11 +71,13 @@ class EngineSplits:
     base: BaseModel
     shares: Shares
     seed: int
+    reads_groups: bool = False
+    """Whether a patch may read the sensitive features, too."""
 
     @classmethod
     def of(
         cls, table: Any, y: Any, sensitive_features: Any, f: Any, decision: Decision,
-        roles: Roles, shares: Shares | None, seed: int,
+        roles: Roles, shares: Shares | None, seed: int, *, reads_groups: bool = False,
     ) -> "EngineSplits":  # fmt: skip
         """A table as a caller gives it: everything is the name of one of its columns."""
         key: Any = roles.key
@@ -99,7 +101,7 @@ class EngineSplits:
         label = None if y is None else label_expr(table, y, decision)[1]
         base = BaseModel(f, with_scale(decision, table, f, label), roles)
         drawn = drawn_table(table, roles.probable, key)
-        found = cls(drawn, key, y, tuple(features), base, shares, seed)
+        found = cls(drawn, key, y, tuple(features), base, shares, seed, reads_groups=reads_groups)
         return replace(found, table=grouped_table(drawn, roles, features))
 
     def __post_init__(self) -> None:
@@ -174,7 +176,8 @@ class EngineSplits:
         roles = self.base.roles
         named = {name for name in map(roles.column_of, OF_ROWS) if name}
         label = set() if self.y is None else {self.y}
-        return {self.key, *label, *named, *self.features, *columns_of(roles.probable)}
+        groups = () if self.reads_groups else self.features
+        return {self.key, *label, *named, *groups, *columns_of(roles.probable)}
 
     @property
     def counts(self) -> tuple[Counts, Counts, Counts]:

@@ -1,5 +1,6 @@
 """X at the door: a frame stays a frame, everything else becomes a checked array of numbers."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,15 +48,18 @@ def _is_frame(X: Any) -> bool:
 
 def read_given(
     estimator: Any, X: Any, y: Any, sensitive_features: Any, decision: Decision, roles: Roles,
-    *, gaps: bool = False,
+    *, gaps: bool = False, kept: Sequence[str] = (),
 ) -> tuple[Given, NDArray[Any]]:  # fmt: skip
     """Rows in memory, features checked and labels as 0 and 1; and the classes of the labels.
 
-    Where ``gaps`` are allowed, a label that is missing is ``UNKNOWN``, and there may be none.
+    Columns that are ``kept`` stay among those that a patch may read. Where ``gaps`` are allowed, a
+    label that is missing is ``UNKNOWN``, and there may be none.
     """
     f = estimator.estimator
     known, classes = (getattr(f, name, None) for name in ("feature_names_in_", "classes_"))
-    given = take_apart(X, y, sensitive_features, roles, known)
+    read = None if known is None and not kept else [*(() if known is None else known), *kept]
+    given = take_apart(X, y, sensitive_features, roles, read)
+    given = replace(given, hidden=tuple(name for name in given.hidden if name not in kept))
     same_people(X=given.X, y=given.y)
     features = read_features(estimator, given.X, reset=True)
     if given.y is None and gaps:

@@ -21,13 +21,15 @@ def prepare(
     roles: Roles,
     exclude: Collection[str],
     categories: Collection[str] = (),
+    *,
+    reads_groups: bool = False,
 ) -> tuple[Encoder, BaseModel]:
-    """Encode what the patch may read, never f's score, never S by its name; and f itself.
+    """Encode what the patch may read, never f's score, nor S by its name unless it may; and f.
 
     Where there is no f, a logistic regression on the same columns stands in, for trying things out.
     """
     hidden = {f} if isinstance(f, str) else set()
-    hidden |= set() if rows.groups is None else set(rows.groups.features)
+    hidden |= set() if rows.groups is None or reads_groups else set(rows.groups.features)
     names = set(Columns.of(rows.X).names)
     encoder = Encoder.fit(rows.X, exclude={*exclude, *(hidden & names)}, categories=categories)
     base = BaseModel(

@@ -90,6 +90,15 @@ class Splits:
     people: int = 0
     """In all splits together."""
 
+    def with_groups_of_some(self) -> "Splits":
+        """The same, learned and chosen from without groups of fewer than ten people."""
+
+        def known(rows: Rows) -> Rows:
+            return replace(rows, groups=rows.s.enough(rows.person))
+
+        both = None if self.both is None else replace(self.both, rows=known(self.both.rows))
+        return replace(self, learn=known(self.learn), select=known(self.select), both=both)
+
     def scored(self, base: BaseModel) -> "Splits":
         """The same splits, f having been asked about every row: once."""
         learn, select, both = self.learn, self.select, self.both

@@ -49,7 +49,8 @@ def digest_of(patch: Patch) -> str:
 def heading(patch: Patch) -> str:
     """A comment for whoever meets a statement without its folder; no semicolon is in it."""
     made = f"-- Written by fairpatch {version('fairpatch')} from the patch {digest_of(patch)[:16]}."
-    return f"{made} Do not edit it, write it anew.\n"
+    by = f"-- It decides by {_code(' and '.join(patch.decides_by))}.\n" if patch.decides_by else ""
+    return f"{made} Do not edit it, write it anew.\n{by}"
 
 
 def readme(patch: Patch, score: str, kind: str, dialect: str, files: list[str], name: str) -> str:

@@ -17,9 +17,8 @@ import numpy as np
 
 from fairpatch._arrays import Bools, Floats
 from fairpatch._hints import did_you_mean
-from fairpatch.choose.choice import fewest
-from fairpatch.choose.group_probability import group_probabilities
-from fairpatch.choose.not_reached import TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.frontier import fewest, group_probabilities
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected
@@ -31,7 +30,6 @@ from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.rates import correct_rate
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import Patch
-from fairpatch.report.alternatives import keeps
 from fairpatch.report.coarse import apart, decided
 from fairpatch.report.figures import Count, Figure, Shown, Tens, figure
 from fairpatch.report.identity import patch_hash
@@ -257,6 +255,18 @@ def _tried(
         proxy=max(round(group_auc(patch.points(rows.X), codes), 1) for codes in rows.s.codes.T),
         patch_sha256=patch_hash(patch),
     )
+
+
+def keeps(rows: Rows, decision: Bools, target: Target) -> tuple[bool, float]:
+    """Whether decisions meet the target; and by how much they miss it, at worst."""
+    counts, missed = decided(rows, decision), 0.0
+    for r in target.fairness_requirements:
+        for feature in counts.features:
+            value = r.metric.of(counts.by(feature)).value  # type: ignore[union-attr]
+            if value is None:
+                return False, np.inf
+            missed = max(missed, (r.limit - value) if r.metric.at_least else (value - r.limit))
+    return missed <= 0, missed
 
 
 def _given_up(need: Need, rows: Rows, patch: Patch, decision: Bools, money: Money) -> float:

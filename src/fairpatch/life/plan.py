@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from fairpatch.choose.close_calls import ANY, close_calls
 from fairpatch.choose.target import Target
 from fairpatch.decision import Decision
+from fairpatch.measure.close_calls import ANY, close_calls
 from fairpatch.measure.direction import Direction
 from fairpatch.patch.parts import Part
 

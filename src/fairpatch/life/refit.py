@@ -14,11 +14,11 @@ from fairpatch import _checks as check
 from fairpatch._arrays import Ints
 from fairpatch._table import Table
 from fairpatch.base import BaseModel
+from fairpatch.card.redial import redial
 from fairpatch.choose.certificate import Certificate, certify
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.fit import Fitted, with_fingerprint
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.not_reached import TargetNotReachedError
-from fairpatch.choose.redial import redial
 from fairpatch.choose.target import Target
 from fairpatch.data.outcomes import outlook_of
 from fairpatch.data.rows import Rows

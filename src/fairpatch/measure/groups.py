@@ -1,7 +1,7 @@
 """Groups: the sensitive features at the door, parsed once, and everybody's place in them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fairpatch._arrays import Ints
 from fairpatch._hints import hint
+from fairpatch.floor import MIN_PEOPLE
 from fairpatch.inputs.bands import proposed
 from fairpatch.inputs.sensitive import named_columns
 from fairpatch.inputs.values import Value, factorize
@@ -99,6 +100,23 @@ class Groups:
             tuple(values for values, _ in present),
             np.stack([code for _, code in present], 1),
         )
+
+    def enough(self, person: Ints | None = None) -> "Groups":
+        """The same where a value of fewer than ten people is as good as missing.
+
+        Nobody can say anything of them, so nothing may be learned or chosen for their sake; as long
+        as two others are left to compare.
+        """
+        codes = self.codes.copy()
+        for k, (values, code) in enumerate(zip(self.values, self.codes.T, strict=True)):
+            whose = np.arange(len(code)) if person is None else person
+            seen = np.unique(np.stack([code, whose]), axis=1)[0]
+            heads = np.bincount(seen[seen >= 0], minlength=len(values))
+            if np.sum(heads >= MIN_PEOPLE) >= min(2, len(values)):
+                codes[np.isin(code, np.flatnonzero(heads < MIN_PEOPLE)), k] = -1
+        if np.array_equal(codes, self.codes):
+            return self
+        return replace(self, codes=codes).take(np.arange(len(self)))
 
     def of_feature(self, feature: str) -> Ints:
         """The codes of one feature."""

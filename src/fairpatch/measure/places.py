@@ -15,10 +15,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats
+from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.measure.cells import cells
 from fairpatch.measure.certificate_tests import POWER, Judgement
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.direction import Direction
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.rates import demoted_rate, promoted_rate, selection_rate
 from fairpatch.verdict import Verdict
@@ -187,3 +188,58 @@ def _two(given: Any) -> tuple[float, float]:
     if len(given) != 2 or not numbers or not 0 <= given[0] < given[1] <= 1:
         raise ValueError(f"{EXPECTED}; got {given!r}")
     return float(given[0]), float(given[1])
+
+
+NOBODY = 100_000
+"""Points below zero that nobody has: no approval is withdrawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Swaps:
+    """Points needed to gain an approval, the most first, and those needed to lose one."""
+
+    gain: Ints
+    lose: Ints
+
+    @classmethod
+    def of(
+        cls, points: Floats, confidence: Floats, f_logit: Floats, gain: Floats, places: float,
+        weight: Floats | None = None,
+    ) -> "Swaps":  # fmt: skip
+        """Of some rows, so that the share of ``places`` is approved; nobody is withdrawn before."""
+        w = np.ones(len(points)) if weight is None else weight
+        approved = f_logit > 0
+        up = _at_least(points[~approved] - confidence[~approved], w[~approved], gain)
+        margin = -points[approved] - confidence[approved]
+        levels = np.unique(margin[margin > -NOBODY])[::-1]  # who is locked never loses
+        down = np.append(0.0, _at_least(margin, w[approved], levels))
+        wanted = np.maximum(up + w[approved].sum() - places * w.sum(), 0.0)
+        nearest = np.maximum.accumulate(np.abs(down - wanted[:, None]).argmin(1))
+        return cls(gain.astype(np.int64), np.append(NOBODY, levels)[nearest].astype(np.int64))
+
+    def lose_at(self, needed: int) -> int:
+        """The points needed to lose an approval, where so many gain one."""
+        k = int(np.searchsorted(-self.gain, -needed))
+        return int(self.lose[min(k, len(self.lose) - 1)])
+
+    def direction_at(self, needed: int) -> Direction:
+        """Both ways, or one where nobody loses yet."""
+        return "promote_only" if self.lose_at(needed) >= NOBODY else "both"
+
+    def short(self, lacking: Floats) -> Floats:
+        """Of people whom f approves: what they lack of losing, as if it were of gaining.
+
+        ``lacking`` is points and confidence together: somebody loses where its negative is at least
+        ``lose``.
+        """
+        # the first place of the dial whose ``lose`` is low enough
+        k = np.searchsorted(-self.lose, lacking, side="left")
+        never = k == len(self.lose)
+        return np.where(never, float(NOBODY), -self.gain[np.minimum(k, len(self.gain) - 1)])
+
+
+def _at_least(margin: Floats, weight: Floats, levels: Floats) -> Floats:
+    """How many people have a margin of at least each level."""
+    order = np.argsort(margin, kind="stable")
+    from_top = np.append(weight[order][::-1].cumsum()[::-1], 0.0)
+    return np.asarray(from_top[np.searchsorted(margin[order], levels)])

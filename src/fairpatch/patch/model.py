@@ -215,8 +215,15 @@ class Patch(Part):
                 raise ValueError(f"{concept.name!r} reads {name!r}, a {kind}, as something else")
         return self
 
+    @property
+    def decides_by(self) -> tuple[str, ...]:
+        """Sensitive features that it reads: none, unless somebody said that the law allows it."""
+        sensitive = self.provenance.sensitive_features
+        return tuple(c.name for c in self.columns if c.name in sensitive)
+
     def __str__(self) -> str:
-        return "\n".join(table.text() for table in tables(self))
+        told = [f"It decides by {' and '.join(self.decides_by)}."] if self.decides_by else []
+        return "\n".join([*(table.text() for table in tables(self)), *told])
 
     def _repr_html_(self) -> str:
         return "".join(table.html() for table in tables(self))

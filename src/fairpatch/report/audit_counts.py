@@ -12,7 +12,7 @@ from fairpatch._checks import same_people, spark_names
 from fairpatch._fetch import rows_of
 from fairpatch._hints import did_you_mean, hint
 from fairpatch.base import BaseModel, Estimator
-from fairpatch.choose.by_period import funnel
+from fairpatch.choose.certificate import funnel
 from fairpatch.data.noticed import ask_about, ask_engine
 from fairpatch.decision import Decision
 from fairpatch.disclose.reviewed import of_pair

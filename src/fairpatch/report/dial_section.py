@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fairpatch._arrays import Floats, Ints
-from fairpatch.choose.dial import Dial, trace
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.published import PublishedCount
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.dial import Dial, trace
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import Model, Rate, changed_rate, correct_rate

@@ -43,6 +43,8 @@ def flags_of(
     protected: Sequence[str] = (),
     accuracy_drop: float = 0.02,
     own_rows: bool = True,
+    decides_by: Sequence[str] = (),
+    legal_basis: str | None = None,
 ) -> list[Flag]:
     """Every check with what it found, the gravest first.
 
@@ -52,7 +54,8 @@ def flags_of(
         *_target(effect, certificate, own_rows=own_rows),
         *sense,
         *_stability(stability, effect),
-        *_lines(columns, proxies, protected),
+        *_decides(decides_by, legal_basis),
+        *_lines([c for c in columns if c not in decides_by], proxies, protected),
         *binding(effect, groups),
         *_not_judged(outcomes, effect, words),
         *_swings(swings),
@@ -230,6 +233,19 @@ def _stability(stability: StabilitySection | None, effect: Effect) -> Iterator[F
             text=f"{missed} of {stability.refits} bootstrap refits with as many changes do not "
             f"reach {asked.name} {asked.limit:g}",
             todo="Whether the target is reached depends on the sample: set a safety margin.",
+        )
+
+
+def _decides(features: Sequence[str], legal_basis: str | None) -> Iterator[Flag]:
+    """A patch that reads the group itself, which somebody switched on."""
+    if features:
+        basis = f"Legal basis: {legal_basis}" if legal_basis else "No legal basis is given"
+        yield Flag(
+            name="decides by the group",
+            level="look" if legal_basis else "stop",
+            text=f"The patch decides by {' and '.join(features)}. {basis}",
+            todo="State which law allows it (about: record: legal basis), or leave "
+            "may_use_sensitive off.",
         )
 
 

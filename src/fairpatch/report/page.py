@@ -1,8 +1,5 @@
 """A review's data as a page, a notebook's first screen, and a model card: Jinja, all escaped."""
 
-import base64
-import hashlib
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,14 +11,12 @@ from fairpatch.report.figures import Count, Figure, in_words
 from fairpatch.report.sentences import between_text, estimated, least
 
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPT = "explore.js"
-"""The only script of a page; its content policy names it by its hash, so no other can run."""
 
 
 def render(template: str, **values: Any) -> str:
     """Jinja with everything escaped; the Markdown card escapes through its own filter."""
     environment = _environment(html=template.endswith(".html"))
-    words = {**_WORDS, "style": _text("style.css"), "script": _text(SCRIPT), "script_hash": _hash()}
+    words = {**_WORDS, "style": _text("style.css")}
     page = str(environment.get_template(template).render(**words, **values))
     # no escape characters, no marks that turn the direction of text
     if page.translate(_PLAIN).isprintable():
@@ -50,17 +45,6 @@ def _environment(*, html: bool) -> Any:
 @cache
 def _text(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8").strip()
-
-
-@cache
-def _hash() -> str:
-    return base64.b64encode(hashlib.sha256(_text(SCRIPT).encode()).digest()).decode()
-
-
-def for_script(data: Any) -> str:
-    """JSON that cannot leave its script element."""
-    text = json.dumps(data, ensure_ascii=True)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def markdown(value: Any, most: int = 200) -> str:

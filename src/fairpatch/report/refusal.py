@@ -2,20 +2,31 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, Literal
 
-from fairpatch.choose.choice import fewest
-from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.not_reached import FEW, TargetNotReachedError
+import numpy as np
+
+from fairpatch.choose.findings import FEW, TargetNotReachedError
+from fairpatch.choose.frontier import Frontier, fewest
 from fairpatch.choose.target import Target
 from fairpatch.files.atomic import write_whole
 from fairpatch.files.strict_json import dumps_safely
 from fairpatch.floor import MIN_PEOPLE, full_tens
-from fairpatch.report.explorer import Explorer, Point, explorer_section
-from fairpatch.report.figures import Shown, Tens, Words, words_of
+from fairpatch.report.figures import Shown, Words, words_of
 from fairpatch.report.identity import About
-from fairpatch.report.page import for_script, render
+from fairpatch.report.in_tens import Ends, InTens
+from fairpatch.report.page import render
+
+
+class Point(Shown):
+    """One candidate at one strength; every share is what it lies between, low then high."""
+
+    changed: Ends
+    """Share of changed decisions."""
+    accuracy: Ends
+    """Share of decisions that equal the outcome, or are expected to."""
+    fairness: dict[str, Ends]
+    """By feature: what was asked for first."""
 
 
 class Refused(Shown):
@@ -23,7 +34,7 @@ class Refused(Shown):
 
     format: Literal["fairpatch.refusal"] = "fairpatch.refusal"
     """What this is."""
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     """Of this format."""
     model: str | None
     """What the model is called."""
@@ -49,8 +60,12 @@ class Refused(Shown):
     """The candidate and strength that come nearest within the changes that were allowed."""
     cheapest: Point | None
     """The one that meets what was asked of the groups with the fewest changes, where one does."""
-    explorer: Explorer | None
-    """All of them, on the people whom they were to be chosen on; null where these are too few."""
+    before: Point | None
+    """The base model; null where the people it was tried on are too few, or weighed."""
+    metric: str
+    """What was asked for first."""
+    limit: float
+    """Its limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +80,9 @@ class Refusal:
         if error.frontier is None or error.target is None:
             raise ValueError("the search itself is not at hand")
         about, target, frontier = about or About(), error.target, error.frontier
-        explorer = explorer_section(frontier, target, (), None, (), Tens(), about.group_names)
-        cheapest = None if explorer is None else _cheapest(explorer)
+        points = _points(frontier, target)
+        before, nearest, cheapest = points or (None, None, None)
+        requirement = target.fairness_requirements[0]
         return cls(
             Refused(
                 model=about.model,
@@ -82,9 +98,11 @@ class Refusal:
                 ),
                 decision=words_of(frontier.candidates.decision),
                 tried=len(frontier.dials),
-                nearest=None if explorer is None else _nearest(explorer, target.most_changes),
+                nearest=nearest,
                 cheapest=cheapest,
-                explorer=explorer,
+                before=before,
+                metric=requirement.metric.words,
+                limit=requirement.limit,
             )
         )
 
@@ -98,14 +116,7 @@ class Refusal:
 
     def to_html(self, path: str | Path) -> Path:
         """Write it as one page that needs no network."""
-        explorer = self.record.explorer
-        shown = SimpleNamespace(
-            patch=SimpleNamespace(card=None), explorer=explorer, decision=self.record.decision
-        )
-        data = "" if explorer is None else for_script(explorer.model_dump(mode="json"))
-        return write_whole(
-            path, render("refused.html", refused=self.record, review=shown, explorer_json=data)
-        )
+        return write_whole(path, render("refused.html", refused=self.record))
 
 
 def _why(frontier: Frontier, target: Target, cheapest: Point | None) -> str:
@@ -131,19 +142,45 @@ def _why(frontier: Frontier, target: Target, cheapest: Point | None) -> str:
     )
 
 
-def _nearest(explorer: Explorer, most: float) -> Point:
-    """The fairest point within the budget, by the feature that is worst off."""
-    within = [p for p in explorer.points if sum(p.changed) / 2 <= most]
-    return max(within or [explorer.before], key=lambda p: _worst(explorer, p))
+def _points(frontier: Frontier, target: Target) -> tuple[Point, Point, Point | None] | None:
+    """The base model, the fairest within the changes allowed, and the cheapest that is fair.
 
+    None where too few people, weights or comparisons of another kind forbid it.
+    """
+    metric, limit = target.metrics[0], target.fairness_requirements[0].limit
+    tens = InTens.of(frontier, [metric])
+    weighted = frontier.candidates.roles.weight is not None  # tens of weights are no tens of people
+    if weighted or target.comparisons is not None or not tens.large:
+        return None
+    sign = 1 if metric.at_least else -1
+    nearest, cheapest = (-np.inf, 0, 0), (np.inf, 0, 0)
+    for m, by_feature in enumerate(frontier.dials):
+        dials = tens.only(by_feature)
+        worst = np.min([sign * metric.along(dial) for dial in dials], axis=0)
+        rate = dials[0].change_rate
+        within = np.flatnonzero((rate <= target.most_changes) & ~np.isnan(worst))
+        met = np.flatnonzero(worst >= sign * limit)
+        if len(within):
+            k = int(within[worst[within].argmax()])
+            nearest = max(nearest, (float(worst[k]), m, k))
+        if len(met):
+            k = int(met[rate[met].argmin()])
+            cheapest = min(cheapest, (float(rate[k]), m, k))
 
-def _cheapest(explorer: Explorer) -> Point | None:
-    """The point of the fewest changes that meets the limit, whatever else was asked."""
-    sign = 1 if explorer.at_least else -1
-    met = [p for p in explorer.points if _worst(explorer, p) >= sign * explorer.limit]
-    return min(met, key=lambda p: sum(p.changed), default=None)
+    def point(m: int, k: int) -> Point:
+        dials = tens.only(frontier.dials[m])
+        first = dials[0]
+        return Point(
+            changed=tens.share(float(first.changed[k]), first.people),
+            accuracy=tens.share(float(first.correct[k]), first.people),
+            fairness={
+                name: tens.metric(metric, dial.positive[k], np.asarray(dial.size, np.float64))
+                for name, dial in zip(tens.large, dials, strict=True)
+            },
+        )
 
-
-def _worst(explorer: Explorer, point: Point) -> float:
-    sign = 1 if explorer.at_least else -1
-    return min(sign * sum(ends) / 2 for ends in point.fairness)
+    return (
+        point(0, 0),
+        point(*nearest[1:]),
+        point(*cheapest[1:]) if np.isfinite(cheapest[0]) else None,
+    )

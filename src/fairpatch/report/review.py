@@ -28,7 +28,7 @@ from fairpatch.report.flag import in_order
 from fairpatch.report.headline import findings
 from fairpatch.report.identity import About, Earlier, earlier_flags
 from fairpatch.report.named import renamed_rows
-from fairpatch.report.page import count_text, for_script, markdown, render
+from fairpatch.report.page import count_text, markdown, render
 from fairpatch.report.subject import Subject
 from fairpatch.report.summarize import summarize
 from fairpatch.report.summary import Summary
@@ -76,12 +76,7 @@ class Review:
 
     def html(self) -> str:
         """The page."""
-        explorer = self.summary.explorer
-        return self._render(
-            "review.html",
-            pictures=self._pictures(),
-            explorer_json="" if explorer is None else for_script(explorer.model_dump(mode="json")),
-        )
+        return self._render("review.html", pictures=self._pictures())
 
     def _repr_html_(self) -> str:
         """In a notebook: the first screen."""
@@ -131,7 +126,6 @@ def review(
     if_unlike: IfUnlike = "refuse",
     about: About | None = None,
     amount: Any = None,
-    retrained: bool = False,
 ) -> Review:
     """Review a patched model on rows that it has not seen.
 
@@ -165,9 +159,6 @@ def review(
     amount : array or str, optional
         What is at risk with each person, as the amount of a loan, or the name of its column: for
         the credit impact.
-    retrained : bool
-        Compare with a model retrained by fairlearn's ExponentiatedGradient, too; that takes longer
-        than the rest together, and needs ``fairpatch[bench]``.
 
     Returns
     -------
@@ -179,7 +170,7 @@ def review(
     return review_rows(
         model, rows, target=target, fitted=fitted, exclude=exclude, refits=refits,
         reasons_for=reasons_for, show_small_counts=show_small_counts, about=about,
-        amount=amounts_of(X, amount, len(rows)), retrained=retrained,
+        amount=amounts_of(X, amount, len(rows)),
     )  # fmt: skip
 
 
@@ -210,7 +201,6 @@ def review_rows(
     about: About | None = None,
     judged: CertificateSection | Certificate | None = None,
     amount: Floats | None = None,
-    retrained: bool = False,
 ) -> Review:
     """The same of rows that f has been asked about."""
     if refits is None:
@@ -226,8 +216,4 @@ def review_rows(
         show_small_counts,
         amount,
     )
-    return Review(
-        summarize(
-            subject, refits=refits, reasons_for=reasons_for, judged=judged, retrained=retrained
-        )
-    )
+    return Review(summarize(subject, refits=refits, reasons_for=reasons_for, judged=judged))

@@ -11,10 +11,10 @@ from fairpatch._arrays import Floats
 from fairpatch.base import scores_of, thresholds_of
 from fairpatch.card.fields import Field
 from fairpatch.card.order import answers_of
-from fairpatch.choose.close_calls import close_calls
 from fairpatch.choose.findings import MANY, SLIGHTLY, SURE, TIMES, outcome_gap, too_many
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import cells
+from fairpatch.measure.close_calls import close_calls
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
@@ -200,7 +200,7 @@ def _turned_round(subject: Subject) -> Iterator[Flag]:
     answers = answers_of(asked, rows.X, rows.f, fields, pieces)
     slight = SLIGHT * float(rows.f.std())
     for part, (_, points), answer, piece in zip(parts, bins, answers, pieces, strict=True):
-        low, high = (end[: len(points)] for end in answer)  # a code has no place in an order
+        low, high = (end[: len(points)] for end in answer)  # of bins: a code is said by itself
         many = np.bincount(piece, minlength=len(points) + 1)[: len(points)] >= 3 * MIN_PEOPLE
         likes = high[:, None] + slight < low[None, :]  # the second better than the first
         against = (points[:, None] > points[None, :]) & likes & many[:, None] & many[None, :]

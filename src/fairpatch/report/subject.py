@@ -11,9 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats
-from fairpatch.choose.choice import fewest
 from fairpatch.choose.fit import Fitted
-from fairpatch.choose.group_probability import group_probabilities
+from fairpatch.choose.frontier import fewest, group_probabilities
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows

@@ -9,23 +9,21 @@ from collections.abc import Sequence
 from fairpatch._progress import tell
 from fairpatch.choose.certificate import Certificate
 from fairpatch.explain import stability
-from fairpatch.inputs.names import is_protected
 from fairpatch.measure.metric import P_RULE
-from fairpatch.report.alternatives import Alternatives, alternatives
 from fairpatch.report.case_section import case_section
 from fairpatch.report.committee_section import committee_section
 from fairpatch.report.dial_section import dial_section
-from fairpatch.report.explorer import Explorer, explorer_section
 from fairpatch.report.figures import count, words_of
 from fairpatch.report.flags import flags_of
 from fairpatch.report.group_section import GroupRow, GroupsSection, group_section, swap_section
 from fairpatch.report.headline import headline
 from fairpatch.report.identity import identity_section
+from fairpatch.report.menu_section import menu_section
 from fairpatch.report.named import renamed_certificate
 from fairpatch.report.outcome_section import TOLD, OutcomeSection, outcome_section
-from fairpatch.report.patch_section import PatchSection, patch_section, reason_section
+from fairpatch.report.patch_section import patch_section, reason_section
 from fairpatch.report.place_section import segment_section
-from fairpatch.report.proxy_section import REVEALING, Proxy, proxy_section
+from fairpatch.report.proxy_section import proxy_section
 from fairpatch.report.score_section import score_section, threshold_section
 from fairpatch.report.sense import sense_flags
 from fairpatch.report.stability_section import (
@@ -42,7 +40,6 @@ from fairpatch.report.verdict_section import (
     certificate_section,
     effect_section,
 )
-from fairpatch.report.wish_section import wish_section
 from fairpatch.report.worked_section import worked_section
 
 
@@ -52,7 +49,6 @@ def summarize(
     refits: int = 5,
     reasons_for: Sequence[int] = (),
     judged: CertificateSection | Certificate | None = None,
-    retrained: bool = False,
 ) -> Summary:
     """Everything a review says of a subject.
 
@@ -96,9 +92,10 @@ def summarize(
         swings=fitted.choice.swings if fitted and fitted.choice else None,
         protected=about.protected,
         accuracy_drop=about.accuracy_drop,
+        decides_by=patch.decides_by,
+        legal_basis=about.record.get("legal basis"),
         own_rows=of_fit is None or of_fit.counts == table.counts,
     )
-    others = _alternatives(subject, again, retrained=retrained)
     tell("reviewing", 0.9)
     people = count(table.people())
     certified_on = None if certificate is None else certificate.results[0].people
@@ -139,9 +136,7 @@ def summarize(
         explained_on=len(sample) if subject.sampled else people,
         dial=dial_section(patch, subject.rows, subject.bounded.metrics, table),
         stability=again,
-        wishes=wish_section(subject.fitted),
-        alternatives=others,
-        explorer=_explorer(subject, section, proxies),
+        menu=menu_section(subject.fitted, about.group_names),
         reasons=reason_section(subject.model, subject.rows, reasons_for)
         if len(reasons_for)
         else None,
@@ -197,37 +192,3 @@ def _stability(subject: Subject, effect: Effect, refits: int) -> StabilitySectio
     first = next(r for r in effect.requirements if r.metric == subject.metric.name)
     refitted = stability(subject.model, subject.sample, subject.fitted, refits=refits)
     return stability_section(refitted, subject.sample, subject.metric, first.after, subject.beside)
-
-
-def _alternatives(
-    subject: Subject, again: StabilitySection | None, *, retrained: bool
-) -> Alternatives | None:
-    """Other methods on the same rows; they weigh everybody alike."""
-    if subject.target is None or subject.rows.sample_weight is not None:
-        return None
-    if subject.target.comparisons is not None:  # they compare everybody
-        return None
-    recur = None if again is None else again.of_changed
-    return alternatives(
-        subject.patch, subject.sample, subject.target, subject.encoder, subject.fitted, recur,
-        subject.beside, retrained=retrained,
-    )  # fmt: skip
-
-
-def _explorer(subject: Subject, section: PatchSection, proxies: Sequence[Proxy]) -> Explorer | None:
-    """All candidates, where the search is at hand; and the lines that a validator decides on."""
-    fitted, about = subject.fitted, subject.about
-    if fitted is None or fitted.frontier is None or fitted.target is None:
-        return None
-    choice = fitted.choice
-    chosen = None if choice is None else (choice.model, choice.strength)
-    revealing = {p.what for p in proxies if p.auc >= REVEALING}
-    lines = [
-        line.who
-        for line in (section.card.lines if section.card else ())
-        if line.column in revealing or is_protected(line.column, about.protected)
-    ]
-    return explorer_section(
-        fitted.frontier, fitted.target, fitted.struck, chosen, lines, subject.beside.tens,
-        about.group_names,
-    )  # fmt: skip

@@ -6,16 +6,15 @@
 import json
 from typing import Any, Literal
 
-from fairpatch.report.alternatives import Alternatives
 from fairpatch.report.case_section import Case
 from fairpatch.report.committee_section import Committee
 from fairpatch.report.dial_section import DialSection
-from fairpatch.report.explorer import Explorer
 from fairpatch.report.figures import Count, Shown, Words
 from fairpatch.report.flag import Flag
 from fairpatch.report.group_section import GroupsSection, SwapSection
 from fairpatch.report.headline import Headline
 from fairpatch.report.identity import Identity
+from fairpatch.report.menu_section import MenuSection
 from fairpatch.report.outcome_section import OutcomeSection
 from fairpatch.report.patch_section import PatchSection, ReasonRow
 from fairpatch.report.place_section import LeftOut, SegmentPlace, TreeSection
@@ -25,7 +24,6 @@ from fairpatch.report.score_section import ScoreSection, Shift
 from fairpatch.report.signed import Signed
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import Asked, CertificateSection, Effect
-from fairpatch.report.wish_section import WishCost
 from fairpatch.report.worked_section import WorkedCase
 
 
@@ -34,7 +32,7 @@ class Summary(Shown):
 
     format: Literal["fairpatch.review"] = "fairpatch.review"
     """What this is."""
-    version: Literal[8] = 8
+    version: Literal[9] = 9
     """Of this format."""
     protected: bool
     """Whether small counts are hidden."""
@@ -100,12 +98,8 @@ class Summary(Shown):
     """The patch turned up and down."""
     stability: StabilitySection | None
     """Whether the same people would change if it were learned again."""
-    wishes: list[WishCost]
-    """What each wish costs; empty without the fit."""
-    alternatives: Alternatives | None
-    """What else could have been done."""
-    explorer: Explorer | None
-    """All candidates and strengths, on the people whom they were chosen on."""
+    menu: MenuSection | None
+    """The patches to choose from, and what conditions cost."""
     reasons: list[ReasonRow] | None
     """Of rows that were asked for, why their decision changes or stays."""
     committee: Committee

@@ -7,15 +7,39 @@ order of those numbers are the whole dial: after k of them, the counts are cumul
 are read off them by ``fairpatch.measure.metric``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch.choose.costs import Priced
+from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch.measure.comparisons import Layers, mix
 from fairpatch.measure.direction import Direction, untouched
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """Of every row, what approving and refusing cost given its outcome, and what a change does."""
+
+    approve: Floats
+    refuse: Floats
+    change: Floats
+
+    def losses(self, approved: Bools) -> Floats:
+        """What each decision costs."""
+        return np.where(approved, self.approve, self.refuse)
+
+    def mean(self, approved: Bools, weight: Floats | None = None) -> float:
+        """The mean cost of decisions."""
+        return float(np.average(self.losses(approved), weights=weight))
+
+    @property
+    def unit(self) -> float:
+        """What a decision that differs costs at most, on average: a change, and an error."""
+        return float(self.change.mean() + np.maximum(self.approve, self.refuse).mean())
+
 
 Counted = NDArray[Any]
 """Whole numbers, or floats where rows have weights."""
@@ -33,6 +57,7 @@ class Dial:
         not known, parts of both by what is expected.
     size : people by group and label, (groups, 2).
     risen, below : the same of those who are promoted, and of all whom f denies.
+    fallen, above : of those who are demoted, and of all whom f approves.
     changed : changed decisions, (stretches,).
     promoted, promoted_good : of those whom f denies, who is approved, and of them with y = 1.
     denied, denied_good : whom f denies, and of them with y = 1.
@@ -48,6 +73,8 @@ class Dial:
     size: Counted
     risen: Counted
     below: Counted
+    fallen: Counted
+    above: Counted
     changed: Counted
     people: float
     correct: Counted
@@ -74,7 +101,7 @@ class Dial:
         at = list(which)
         return replace(
             self, positive=self.positive[:, at], size=self.size[at], risen=self.risen[:, at],
-            below=self.below[at],
+            below=self.below[at], fallen=self.fallen[:, at], above=self.above[at],
         )  # fmt: skip
 
     @property
@@ -119,8 +146,8 @@ class Dial:
 
 
 BY_STRETCH = (
-    "start", "strength", "positive", "risen", "changed", "correct", "promoted", "promoted_good",
-    "kept", "loss", "spent",
+    "start", "strength", "positive", "risen", "fallen", "changed", "correct", "promoted",
+    "promoted_good", "kept", "loss", "spent",
 )  # fmt: skip
 
 
@@ -197,6 +224,8 @@ def trace(
         size=n[1:].sum((2, 3)),
         risen=moved[:, 1:, :, 0].sum(-1),
         below=n[1:, :, 0].sum(-1),
+        fallen=moved[:, 1:, :, 1].sum(-1),
+        above=n[1:, :, 1].sum(-1),
         changed=changed,
         people=float(n.sum()),
         correct=correct,
@@ -218,3 +247,28 @@ def _by_label(good: Floats, weight: Floats | None) -> list[tuple[Ints, Floats | 
         return [(labels, weight)]
     w = np.ones(len(good)) if weight is None else weight
     return [(np.full(len(good), label), w * part) for label, part in ((0, 1 - good), (1, good))]
+
+
+Traced = Callable[..., Dial]
+"""Codes of groups and weights in, a dial out."""
+
+
+def in_layers(
+    layers: Layers, group: Ints, weight: Floats | None, traced: Traced
+) -> dict[str, Dial]:
+    """The dials of one feature, by what they are called."""
+    strata, groups = layers.kept.shape
+    inside = (layers.code >= 0) & (group >= 0)
+    inside &= layers.kept[layers.code, group]
+    shift = 0 if layers.standardised else layers.code * groups
+    codes = np.where(inside, shift + group, -1)
+    whole = traced(codes)
+    if layers.standardised:
+        w = np.ones(len(group)) if weight is None else weight
+        size = np.zeros((groups, strata))
+        np.add.at(size, (group[inside], layers.code[inside]), w[inside])
+        factor = np.zeros(len(group))
+        factor[inside] = mix(size)[group[inside], layers.code[inside]]
+        weighed = traced(codes, w * factor)
+        whole = replace(whole, positive=weighed.positive, size=weighed.size)
+    return {name: whole.of_groups(which) for name, which in layers.blocks}

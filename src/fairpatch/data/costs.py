@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats
+from fairpatch._arrays import Floats
 from fairpatch._hints import did_you_mean
+from fairpatch.measure.dial import Priced
 from fairpatch.patch.columns import Columns
 
 EXPECTED = (
@@ -76,28 +77,6 @@ class Costs:
             f"{f.name.replace('_', ' ')} {_number(getattr(self, f.name))}" for f in fields(self)
         )
         return f"costs: {', '.join(named)}"
-
-
-@dataclass(frozen=True, eq=False)
-class Priced:
-    """Of every row, what approving and refusing cost given its outcome, and what a change does."""
-
-    approve: Floats
-    refuse: Floats
-    change: Floats
-
-    def losses(self, approved: Bools) -> Floats:
-        """What each decision costs."""
-        return np.where(approved, self.approve, self.refuse)
-
-    def mean(self, approved: Bools, weight: Floats | None = None) -> float:
-        """The mean cost of decisions."""
-        return float(np.average(self.losses(approved), weights=weight))
-
-    @property
-    def unit(self) -> float:
-        """What a decision that differs costs at most, on average: a change, and an error."""
-        return float(self.change.mean() + np.maximum(self.approve, self.refuse).mean())
 
 
 def _number(value: float | str) -> str:

@@ -10,10 +10,10 @@ from typing import Self
 
 import numpy as np
 
-from fairpatch.choose.dial import Counted, Dial
 from fairpatch.choose.frontier import Frontier
 from fairpatch.disclose.tens import ends_of
 from fairpatch.floor import MIN_PEOPLE
+from fairpatch.measure.dial import Counted, Dial
 from fairpatch.measure.metric import Metric
 
 Ends = tuple[float, float]

@@ -1,11 +1,11 @@
-"""A patch at another strength: how many points a card needs is found again, on given rows."""
+"""The points needed of a patch at hand, found again: after an edit, or on next year's rows."""
 
+from fairpatch.card.confidence import closed, opened
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import choose
 from fairpatch.choose.fit import certify_ladder
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.learner import Learned
-from fairpatch.choose.pool import Patches
+from fairpatch.choose.learner import Learned, Patches
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Fresh
@@ -21,7 +21,8 @@ def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patc
 
     As in a fit; raises where no strength meets the target.
     """
-    pool, ratios = Patches.of([patch], rows, target.places)
+    turning = patch if target.places else opened(patch, rows.f, target.only_between)
+    pool, ratios = Patches.of([turning], rows, target.places)
     encoder = Encoder.fit(rows.X, strict=False)
     frontier = Frontier.trace(
         Learned(pool, rows, ratios), encoder, target.metrics, comparisons=target.comparisons,
@@ -30,6 +31,7 @@ def redial(patch: Patch, rows: Rows, target: Target, fresh: Fresh) -> tuple[Patc
     rungs = certify_ladder(choose(frontier, target), pool, target, fresh)
     certificate = rungs.certificate
     redialled = pool.patch(0, rungs.choice.strength)
+    redialled = redialled if target.places else closed(redialled)
     if target.action != redialled.action:
         redialled = type(patch).model_validate({**dict(redialled), "action": target.action})
     if is_as_learned(redialled) or redialled.provenance.edits:
