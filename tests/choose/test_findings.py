@@ -3,12 +3,19 @@
 import numpy as np
 import pytest
 
-from fairpatch import FairPatch, Target
+from fairpatch import FairPatch, Roles, Target
 from fairpatch.card.fields import Field
 from fairpatch.card.learner import Card
 from fairpatch.card.points import Points
 from fairpatch.card.sense import of_no_group, perverse_points, turned_fields
-from fairpatch.choose.findings import Seen, outcome_gap, stops_of, too_many, worst_outcomes
+from fairpatch.choose.findings import (
+    FAR_BELOW,
+    Seen,
+    outcome_gap,
+    stops_of,
+    too_many,
+    worst_outcomes,
+)
 from fairpatch.datasets import Population
 from fairpatch.measure.dial import trace
 from fairpatch.patch.parts import Column
@@ -152,3 +159,21 @@ def test_a_category_that_stands_for_one_group_has_no_points_of_its_own():
     few = slice(0, 40)  # ten of one group are no proof
     (left,), _ = of_no_group([three], [kin[few]], sex[few, None])
     assert left is three
+
+
+def test_who_is_promoted_far_below_the_threshold_is_seen_where_no_outcome_is():
+    groups = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
+    people = Population(p_rule=0.4, rate=0.2, groups=groups).sample(5_000).to_pandas()
+    y = people["y"].astype(float).where(people["score"] > 0.5)
+    g = FairPatch("score", Target(p_rule=0.8), roles=Roles(outcomes="approved"),
+                  splits=(0.6, 0.4, 0.0))  # fmt: skip
+    g.fit(people.drop(columns=["id", "y", "group"]), y, sensitive_features=people["group"])
+    frontier, rows = g.frontier_, g.fitted_.search.learned.rows
+    pool, said = frontier.candidates, set()
+    for m in range(0, len(pool), 5):
+        for strength in pool.strengths[[-20, -1]]:
+            up = pool.patch(m, strength).decide(rows.X, rows.f) & (rows.f <= 0)
+            far = np.sum(up & (rows.f < -np.log(9))) > 0.25 * np.sum(up)
+            said.add(far)
+            assert (FAR_BELOW in pool.sense(m, strength)) == far
+    assert said == {True, False}

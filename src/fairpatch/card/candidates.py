@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch._arrays import Floats, Ints
 from fairpatch._progress import tell
 from fairpatch.card.aim import Limit
 from fairpatch.card.cells import TEACHERS, Teacher
@@ -34,12 +34,13 @@ from fairpatch.card.options import CardOptions, KeepOrder
 from fairpatch.card.points import Points, above_zero, rounded
 from fairpatch.card.scorecard import Scores, steadied
 from fairpatch.card.sense import perverse_points, turned_fields
-from fairpatch.choose.findings import PERVERSE, TURNED
+from fairpatch.choose.findings import FAR_BELOW, PERVERSE, TURNED
 from fairpatch.choose.learner import FARTHEST, HUNDRED, Task, hundred_ratio, needed_at, scale_of
 from fairpatch.choose.target import Target
 from fairpatch.data.splits import Crossed
 from fairpatch.decision import Decision
 from fairpatch.inputs.roles import Roles
+from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.close_calls import ANY, CLOSE, CLOSER, Between, close_calls
 from fairpatch.measure.direction import DIRECTIONS, Direction
 from fairpatch.measure.metric import Metric
@@ -61,6 +62,8 @@ BANDED = 1.0
 """How much a band of scores counts for caution: more than any worth."""
 MOSTLY = 0.5
 """Of the promoted, those who are by perverse lines alone: more are most."""
+FAR, SOME = -float(np.log(9)), 0.25
+"""Log-odds far below the threshold, a tenth where that is a half; of the promoted, who may be."""
 FOLDS = 5
 STRICTER = 0.1
 """A second aim, where it differs: the limits moved inwards by this."""
@@ -131,8 +134,10 @@ class Cards:
     """The same for cards of few columns; as many are shown as decide differently."""
     senses: tuple["Sense", ...] = ()
     """Of each card."""
-    denied: Bools = field(default_factory=lambda: np.zeros(0, bool))
-    """Of the judged rows, whom f denies."""
+    f_logit: Floats = field(default_factory=lambda: np.zeros(0))
+    """Of the judged rows."""
+    observed: bool = True
+    """Whether outcomes of those whom f denies are known."""
 
     @property
     def directions(self) -> list[Direction]:
@@ -206,11 +211,13 @@ class Cards:
         """What speaks against the lines of candidate m at a strength, in words."""
         own, r = self.senses[self.models[m].card], self.final[m]
         found = [] if own.in_order else [TURNED]
+        up = (self.f_logit <= 0) & (1 + strength * (r - 1) < 0)
         if own.perverse is not None:  # who is promoted, and who would not be without those points
-            up = self.denied & (1 + strength * (r - 1) < 0)
             still = 1 + strength * (r + own.perverse / HUNDRED - 1) < 0
             found += [PERVERSE] if np.sum(up & ~still) > MOSTLY * np.sum(up) else []
-        return tuple(found)
+        # where nobody has seen what becomes of the denied, f's score is all that is known of them
+        far = not self.observed and np.sum(up & (self.f_logit < FAR)) > SOME * np.sum(up)
+        return (*found, *([FAR_BELOW] if far else []))
 
     def turned(self, m: int) -> tuple[str, ...]:
         """Columns whose points turn f's order round."""
@@ -345,7 +352,8 @@ def _pool(
         tuple(cards), tuple(models), np.array(ratios), np.array(final),
         np.arange(top, 0, -step, dtype=np.float64), coarse, target.locks, task.decision, task.roles,
         _provenance(task, problem), why, fine,
-        tuple(_sense(problem, card, here) for card in cards), f_logit <= 0,
+        tuple(_sense(problem, card, here) for card in cards), f_logit,
+        bool(np.all(problem.y != UNKNOWN)),
     )  # fmt: skip
 
 

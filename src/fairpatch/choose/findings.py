@@ -36,6 +36,9 @@ PERVERSE = (
     "most of the promoted are so by categories that the base model likes less and that turn out "
     "worse"
 )
+FAR_BELOW = (
+    "many of the promoted are far below the threshold, and nobody has seen how such turn out"
+)
 
 
 def outcome_gap(first: Floats, second: Floats) -> float | None:
