@@ -24,7 +24,7 @@ def fitted(people):
     return FairPatch("score", Target(p_rule=0.8)).fit(people, "y", sensitive_features=["group"])
 
 
-def test_every_entry_says_what_its_own_patch_does(people, fitted):
+def test_every_entry_says_what_its_own_patch_does(fitted):
     rows = fitted.fitted_.search.learned.rows
     assert [entry.name for entry in fitted.menu_] == [SCORECARD, IN_ORDER, FEWEST, KNOWN]
     assert fitted.menu_[0].fit is fitted.fitted_
@@ -41,7 +41,6 @@ def test_every_entry_says_what_its_own_patch_does(people, fitted):
         assert entry.outcomes.denied == pytest.approx(rows.y[left].mean())
         assert "group" not in {c.name for c in patch.columns}
     assert not fitted.menu_.named(IN_ORDER).turned
-    assert people is not None
 
 
 def test_a_known_group_needs_the_fewest_changes_and_is_not_picked(fitted):
@@ -63,7 +62,6 @@ def test_what_is_picked_is_a_fit_with_a_certificate_at_its_own_level(people, fit
     assert (picked.predict(people) == picked.patched_.decide(people)).all()
     again = pickle.loads(pickle.dumps(picked))
     assert (again.predict(people) == picked.predict(people)).all()
-    assert len(again.menu_) == 4 if "menu" in vars(again.fitted_) else True
 
 
 def test_a_fit_that_was_saved_before_it_had_a_menu_says_so(people):
@@ -91,11 +89,10 @@ def test_the_price_list_says_what_the_order_costs(people):
     g = FairPatch(f, Target(p_rule=0.8), learner=Card(keep_order=None), roles=Roles())
     g.fit(kept.drop(columns="score"), "y", sensitive_features=["group"])
     assert g.menu_[0].turned == ("priors",)
-    first, *rest = g.menu_.prices or ((),)
+    first, *rest = g.menu_.prices
     assert g.menu_.named(SCORECARD).stops
-    if first:
-        assert first.words in g.menu_.price_list()
-        assert all(p.change_rate <= first.change_rate for p in rest)
+    assert first.words in g.menu_.price_list()
+    assert all(p.change_rate <= first.change_rate for p in rest)
 
 
 def test_who_is_held_back_only_by_lines_that_take_points(fitted):
