@@ -80,7 +80,7 @@ def test_a_frontier_has_it_and_shows_the_chosen_point(metric, fits):
 
 
 @EVERY
-def test_a_review_shows_it_before_and_after_and_along_the_dial(metric, fits, limits):
+def test_a_review_shows_it_before_and_after(metric, fits, limits):
     g, X, y, S = fits(metric)
     found = g.review(X, y, sensitive_features=S, refits=0)
     data = found.to_dict()
@@ -93,12 +93,7 @@ def test_a_review_shows_it_before_and_after_and_along_the_dial(metric, fits, lim
     else:
         digits = 1e-6 if after["low"] is not None else 0.0051  # without an interval, two
         assert after["value"] == pytest.approx(value, abs=digits)
-    (dial,) = data["dial"]["metrics"]
-    assert dial["words"] == metric.words
-    value = float(metric.of(counts, model="f"))
-    assert dial["at_least"][0] <= value <= dial["at_most"][0]
-    assert dial["at_most"][0] - dial["at_least"][0] <= 0.05
-    assert f"{metric.words}, group" in found.html()
+    assert metric.words in found.html()
 
 
 @RATIO_AND_GAP

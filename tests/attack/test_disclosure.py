@@ -371,10 +371,6 @@ def attack_review(seed):
     rows = {row["group"]: row for row in text["groups"]["s"]["rows"]}
     read_lines(people, text, most)
     read_tens(people, text, most)
-    read_places(text)
-    if len(own) == 1:
-        read_dial(reader, text, rows, lambda names, cells: people.form(
-            lambda g: g[0] in names, cells))  # fmt: skip
     follows_review(text, rows)
     return reader.told(people.secrets), len(people.secrets)
 
@@ -413,22 +409,26 @@ def read_groups(people, section, key, most, *, crossing=False):
 
 
 def read_lines(people, text, most):
-    """Those whom a line moves are some of those who are promoted."""
+    """Those whom a line approves are some of the approved, those it holds back of the denied."""
     reader, card = people.reader, text["patch"]["card"]
+    kinds = {"approves": ((0, 1), (1, 1)), "holds_back": ((0, 0), (1, 0))}
     for i, line in enumerate(card["lines"] if card else []):
-        moved = {g: {y: reader.unknown(("line", i, g, y)) for y in (0, 1)} for g in people.groups}
-        for g, by_label in moved.items():
-            for y, form in by_label.items():
+        for what, moves in kinds.items():
+            own = {(g, y, move): reader.unknown(("line", i, what, g, y, move))
+                   for g in people.groups for y in (0, 1) for move in moves}  # fmt: skip
+            for (g, y, move), form in own.items():
                 less = {at: -w for at, w in form.items()}
-                reader.read(reader.sum([reader.unknown((*g, y, 0, 1)), less]), 0, np.inf)
-        everyone = reader.sum([form for own in moved.values() for form in own.values()])
-        good = reader.sum([own[1] for own in moved.values()])
-        reader.count(everyone, line["moves"])
-        reader.rate(good, everyone, line["outcome_rate"], most, wilson)
-        for told in line["by_group"]:
-            k = people.features.index(told["feature"])
-            own = [f for g, by in moved.items() if g[k] == told["group"] for f in by.values()]
-            reader.count(reader.sum(own), told["people"])
+                reader.read(reader.sum([reader.unknown((*g, y, *move)), less]), 0, np.inf)
+            reader.count(reader.sum(own.values()), line[what])
+            for told in line["by_group"]:
+                k = people.features.index(told["feature"])
+                here = [f for (g, *_), f in own.items() if g[k] == told["group"]]
+                reader.count(reader.sum(here), told[what])
+            if what == "approves":  # how those of them turned out whom f denies
+                up = {y: [f for (_, at, move), f in own.items() if (at, move) == (y, (0, 1))]
+                      for y in (0, 1)}  # fmt: skip
+                good, both = reader.sum(up[1]), reader.sum(up[0] + up[1])
+                reader.rate(good, both, line["outcome_rate"], most, wilson)
 
 
 def read_tens(people, text, most):
@@ -456,42 +456,6 @@ def read_tens(people, text, most):
                 all_of = people.form(lambda g, k=k, group=group: g[k] == group, cells)
                 less = {at: -w for at, w in all_of.items()}
                 reader.read(reader.sum([*(part[y] for part in parts), less]), 0, 0)
-
-
-def read_places(text):
-    """Regions have shares in steps of twenty people: no count of few can be taken from them."""
-    for region in text["tree"]["leaves"]:
-        assert set(region) == {"where", "share", "changed"}
-
-
-def read_dial(reader, text, rows, form):
-    """Who changes at a strength has changed at every larger one; the patch is one of them."""
-    shown = [name for name, row in rows.items() if not row["hidden"]]
-    if any(isinstance(rows[name]["people"], dict) for name in shown):
-        return
-    dial = text["dial"]
-    line = dial["metrics"][0]
-    at = {name: form([name], PARTS["promoted"]) for name in shown}
-    last = None
-    for k, strength in enumerate(dial["strength"]):
-        gained = {name: reader.unknown(("gained", name, k)) for name in shown}
-        for name in shown:
-            if last is not None:
-                minus = {i: -w for i, w in last[name].items()}
-                reader.read(reader.sum([gained[name], minus]), 0, np.inf)
-            smaller, larger = (gained, at) if strength <= dial["chosen"] else (at, gained)
-            minus = {i: -w for i, w in smaller[name].items()}
-            reader.read(reader.sum([larger[name], minus]), 0, np.inf)
-        last = gained
-        if len(shown) == 2 and line["at_least"][k] is not None:
-            lowest, highest = sorted(shown, key=lambda n: between(rows[n]["rate"]["before"]))
-            one, other = (
-                reader.sum([form([n], PARTS["before"]), gained[n]]) for n in (lowest, highest)
-            )
-            n1, n2 = rows[lowest]["people"], rows[highest]["people"]
-            # lowest / highest >= P-Rule, and the other way round where they have crossed
-            least = {i: -line["at_least"][k] * w / n2 for i, w in other.items()}
-            reader.read(reader.sum([{i: w / n1 for i, w in one.items()}, least]), -1e-6, np.inf)
 
 
 def follows_review(text, rows):

@@ -58,3 +58,26 @@ def test_a_customer_reads_what_counted_less_and_no_reward():
     )
     assert up.to_customer() == "What counted less against you: x below -1."
     assert down.to_customer() == "What counted less in your favour: x 1 and above."
+
+
+def test_who_is_held_back_is_told_by_what():
+    """The base model declined them, and a line that takes points is why the patch let it stand."""
+    up = RangesWeight(column="x", ranges=[Range(below=0, weight=60.0)])
+    down = RangesWeight(column="debt", ranges=[Range(at_least=40, weight=-30.0)])
+    patch = Patch(
+        columns=[Column(name="x", kind="number"), Column(name="debt", kind="number")],
+        concepts=[
+            Concept(name=part.column, weight=1.0, intercept=0.0, ranges=[part])
+            for part in (up, down)
+        ],
+        card=CardScale(approve_at=50),
+        direction="promote_only",
+    )
+    X = people().assign(debt=np.random.default_rng(1).uniform(0, 60, 400))
+    g = PatchedModel(BaseModel("score"), patch)
+    before = X["score"].to_numpy() > 0.5
+    held = ~before & (X["x"] < 0) & (X["debt"] >= 40)
+    found = {notice.row: notice.held_back_by for notice in notices(g, X, "why")}
+    assert {row for row, by in found.items() if by} == set(np.flatnonzero(held))
+    assert {by for by in found.values() if by} == {("debt",)}
+    assert "held back by debt" in str(notices(g, X, "why")[list(found).index(np.argmax(held))])

@@ -33,7 +33,7 @@ def beside(promoted, demoted=(0, 0)):
     ],
 )
 def test_a_part_of_a_range(parent, part, told):
-    found = beside(parent).moved(part)
+    found = beside(parent).part(part, "promoted")
     assert (found.at_least, found.at_most) == told
     assert found.at_least <= max(parent[0], 0)
 

@@ -125,18 +125,6 @@ def test_missing_values_of_the_card_are_said():
     assert items["data quality"].measured == ["years: about 25% missing."]
 
 
-def test_a_typical_case_is_named_by_its_line():
-    X, y, s = people(6_000)
-    X["country"] = np.where(np.arange(6_000) % 50 == 0, "other", "here")
-    often = np.where(s == "f", 8, 2)  # of women, one in eight is in the other sector
-    X["sector"] = np.where(np.arange(6_000) % often, "b", "a")
-    g = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s)
-    found = g.review(X, y, sensitive_features=s, refits=0).summary
-    lines = {line.who for line in found.patch.card.lines}
-    assert found.cases
-    assert all(any(case.reason.startswith(line) for line in lines) for case in found.cases)
-
-
 def test_a_column_with_a_name_for_people_is_the_same_column():
     X, y, s = people()
     named = card().model_copy(

@@ -51,7 +51,7 @@ def perverse_points(
         for k in liked_less(orders[j], field):
             gap = outcome_gap(*by_label[:, [k, field.reference]].T.astype(np.float64))
             worse = gap is not None and gap < -SURE
-            if points[k] > 0 and worse and not _underrated(pieces[j] == k, y, f):
+            if points[k] > 0 and worse and not underrated(pieces[j] == k, y, f):
                 total += points[k] * (pieces[j] == k)
                 found = True
     return total if found else None
@@ -63,7 +63,7 @@ def liked_less(order: Levels, field: Field) -> set[int]:
     return {k for level in order[:at] for k in level}
 
 
-def _underrated(who: Bools, y: Ints, f: Floats) -> bool:
+def underrated(who: Bools, y: Ints, f: Floats) -> bool:
     """Whether some people turn out better than others with scores like theirs."""
     known = (y == 0) | (y == 1)
     like = np.digitize(f, np.quantile(f[known], np.linspace(0, 1, LIKE + 1)[1:-1]))
@@ -91,7 +91,7 @@ def of_no_group(
         if field.column.name in meant:
             kept.append(field)
             continue
-        own = _of_one_group(piece, field.pieces, groups, person)
+        own = np.isin(np.arange(field.pieces), list(stand_for(piece, field.pieces, groups, person)))
         if field.in_order or not own.any():
             if field.in_order and own[: field.bins].all():
                 why[field.column.name] = "each of its values stands for one group"
@@ -108,14 +108,20 @@ def of_no_group(
     return kept, why
 
 
-def _of_one_group(piece: Ints, many: int, groups: Ints, person: Ints | None) -> Bools:
-    """Of every piece, whether those who have it are nearly all of one group, and others are not."""
-    found = np.zeros(many, bool)
+def stand_for(
+    piece: Ints, many: int, groups: Ints, person: Ints | None = None
+) -> dict[int, tuple[int, int]]:
+    """Pieces that stand for one group: its feature and number, by piece.
+
+    Those who have the piece are nearly all of one group (the lower end of an interval, not a
+    share), and others are not.
+    """
+    found: dict[int, tuple[int, int]] = {}
     once = np.ones(len(piece), bool)
     if person is not None:
         once[:] = False
         once[np.unique(np.stack([person, piece]), axis=1, return_index=True)[1]] = True
-    for code in groups.T:
+    for k, code in enumerate(groups.T):
         known = once & (code >= 0)
         values = int(code.max(initial=-1)) + 1
         table = np.zeros((many + 1, values))
@@ -123,5 +129,6 @@ def _of_one_group(piece: Ints, many: int, groups: Ints, person: Ints | None) -> 
         sizes = table.sum(1, keepdims=True)
         least, _ = wilson(table, np.broadcast_to(sizes, table.shape), 0.95)
         rare = table.sum(0) < ONE_GROUP * table.sum()  # of nearly everybody's group all are
-        found |= (np.nan_to_num(least[:many]) >= ONE_GROUP)[:, rare].any(1)
+        nearly = (np.nan_to_num(least[:many]) >= ONE_GROUP) & rare
+        found |= {int(j): (k, int(g)) for j, g in np.argwhere(nearly)}
     return found

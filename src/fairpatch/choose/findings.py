@@ -18,12 +18,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.dial import Dial
-from fairpatch.measure.direction import may_promote
-from fairpatch.patch import Patch
-from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.parts import merge
-from fairpatch.patch.terms import by_column
 
 SLIGHTLY, SURE = 1.0, 1.645
 """Standard errors from which on a difference is looked at, and is no chance (one side, 95 %)."""
@@ -284,24 +279,3 @@ def looks_known(rows: Rows) -> str | None:
         f"the same columns are right for {could.mean():.1%}: has it been trained on them? Then the "
         "certificate does not hold. Certify on other rows, or say which it knows: seen_by_base"
     )
-
-
-def held_back(patch: Patch, rows: Rows) -> float:
-    """Share of people who are denied, and would be approved if no line took points.
-
-    A line takes points where it gives less than what most people have by its column.
-    """
-    if patch.card is None or not patch.lines:
-        return 0.0
-    taken, total = np.zeros(len(rows)), patch.points(rows.X)
-    merged = merge(patch.concepts, patch.offset)
-    for values in by_column(merged, patch.columns, Columns.of(rows.X)).values():
-        levels, many = np.unique(values, return_counts=True)
-        taken += np.minimum(values - levels[many.argmax()], 0.0)
-    sure = patch.confidence(rows.f, rows.X)
-    approved = patch.decide(rows.X, rows.f)
-    denied, given = rows.f <= 0, total - taken
-    gains = denied & (given - sure >= patch.card.approve_at) & may_promote(patch.direction)
-    stays = ~denied & (given + sure > patch.card.deny_at)
-    weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
-    return float(np.average(~approved & (gains | stays), weights=weight))

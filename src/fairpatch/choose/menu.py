@@ -20,7 +20,7 @@ from fairpatch._hints import did_you_mean
 from fairpatch._table import Table
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import Choice, choose
-from fairpatch.choose.findings import TargetNotReachedError, held_back
+from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned, Learner, Task
 from fairpatch.choose.target import Target
@@ -31,6 +31,7 @@ from fairpatch.measure.close_calls import ANY
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
+from fairpatch.patch.held_back import held_back
 from fairpatch.verdict import Verdict
 
 SCORECARD, IN_ORDER, FEWEST, KNOWN = "scorecard", "in order", "fewest changes", "group known"
@@ -180,7 +181,8 @@ class MenuEntry:
             name, WORDS[name], fit, choice.change_rate,
             choice.accuracy if choice.observed else None, Outcomes.of(search.frontier, choice),
             () if name == KNOWN else turned_columns(search.frontier, choice),
-            held_back(patch, rows), max(group_auc(points, codes) for codes in rows.s.codes.T),
+            float(np.average(held_back(patch, rows.X, rows.f), weights=rows.sample_weight)),
+            max(group_auc(points, codes) for codes in rows.s.codes.T),
             len(patch.lines) if patch.card is not None else len(patch.concepts),
             None if fit.certificate is None else fit.certificate.verdict,
             () if name == KNOWN else choice.stops,  # who decides by the group knows why
@@ -329,6 +331,9 @@ def menu_of(search: Search, own: Fit, finish: Callable[[Search, list[Choice], fl
         if ladder is not None:
             fit = finish(other, ladder, confidence)
             entry = MenuEntry.of(name, fit, other, may=name != KNOWN or may)
+        needs, has = entry.change_rate or 0.0, entries[0].change_rate or 0.0
+        if name == KNOWN and not may and needs > has:
+            continue  # a card of groups that changes more is nothing to compare with
         entries.append(entry)
     return Menu(tuple(entries), tuple(_prices(search, own, found)), outcome, confidence)
 

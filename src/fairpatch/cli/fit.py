@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.front import FairPatch
     from fairpatch.patch import Patch
-    from fairpatch.report.flag import Flag
+    from fairpatch.report.findings.finding import Finding
     from fairpatch.report.identity import About
     from fairpatch.report.review import Review
     from fairpatch.verdict import Verdict
@@ -132,7 +132,7 @@ def run(
 
 def fit(
     options: "Config", out: Path, *, quiet: bool = False, pick: str | None = None
-) -> "tuple[Verdict | None, dict[str, Any], list[Flag]]":
+) -> "tuple[Verdict | None, dict[str, Any], list[Finding]]":
     """Do it, write the folder, and say what came of it; and what the review found."""
     from fairpatch._progress import showing
     from fairpatch.choose.findings import TargetNotReachedError
@@ -165,14 +165,14 @@ def fit(
     if not quiet:
         note(str(menu))
         note(certificate_text(review.summary.certificate))
-        tell_findings(review.summary.flags)
+        tell_findings(review.summary.findings)
         say(f"wrote {out}: read {out / 'review.html'}, apply with: fairpatch apply {out} DATA OUT")
     summary = {
         "met": True, "certificate": verdict, "change_rate": g.choice_.change_rate,
         "menu": review.to_dict()["menu"],
-        "findings": [f.model_dump() for f in review.summary.flags if f.open],
+        "findings": [f.model_dump() for f in review.summary.findings if f.open],
     }  # fmt: skip
-    return verdict, summary, review.summary.flags
+    return verdict, summary, review.summary.findings
 
 
 def _tell_patch(g: "FairPatch", options: "Config") -> None:

@@ -85,7 +85,7 @@ def run(
     made.to_model_card(out.with_suffix(".md"))
     record(folder, life, "reviewed", data=options.data, page=str(out))
     say(f"{made}\nwrote {out}, {out.with_suffix('.json')} and {out.with_suffix('.md')}")
-    leave_if_found(made.summary.flags, fail_on)
+    leave_if_found(made.summary.findings, fail_on)
 
 
 def _past(path: Path) -> Any:

@@ -10,7 +10,7 @@ from fairpatch.cli.say import command, note, refuse
 
 if TYPE_CHECKING:
     from fairpatch.life.checks import Check
-    from fairpatch.report.flag import Flag
+    from fairpatch.report.findings.finding import Finding
     from fairpatch.verdict import Verdict
 
 FOUND = 7
@@ -35,7 +35,7 @@ def tell(
             command(line)
 
 
-def tell_findings(flags: "Sequence[Flag]") -> None:
+def tell_findings(flags: "Sequence[Finding]") -> None:
     """What a person must decide on before the patch is signed, as the review has it."""
     grave = [flag for flag in flags if flag.open]
     stops = sum(flag.level == "stop" for flag in grave)
@@ -51,15 +51,15 @@ def tell_findings(flags: "Sequence[Flag]") -> None:
 
 def check_fail_on(level: str | None) -> None:
     """Refuse a level that no finding has."""
-    from fairpatch.report.flag import OPEN
+    from fairpatch.report.findings.finding import OPEN
 
     if level is not None and level not in OPEN:
         refuse(f"--fail-on must be {' or '.join(OPEN)}; got {level!r}")
 
 
-def leave_if_found(flags: "Sequence[Flag]", level: str | None) -> None:
+def leave_if_found(flags: "Sequence[Finding]", level: str | None) -> None:
     """Exit with a code of its own where a finding is as grave as asked, or graver."""
-    from fairpatch.report.flag import OPEN
+    from fairpatch.report.findings.finding import OPEN
 
     wanted = () if level is None else OPEN[: [str(o) for o in OPEN].index(level) + 1]
     if any(flag.level in wanted for flag in flags):

@@ -1,7 +1,8 @@
 """Reasons for a notice: of everybody who is declined, why, and by whom.
 
 Who is declined by the patched model was declined by the base model and the patch left that, so the
-base model's own reasons stay true; or the patch declines them, and its lines are the reasons.
+base model's own reasons stay true; or the patch declines them, and its lines are the reasons. Some
+of the first would be approved but for points that a line takes: that line is a reason, too.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 
 from fairpatch.explain.reasons import reasons
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.held_back import held_back, taken
 from fairpatch.patch.parts import Column
 from fairpatch.patched import PatchedModel
 
@@ -30,9 +32,14 @@ class Notice:
     row: int
     decided_by: Literal["base model", "patch"]
     reasons: tuple[str, ...]
+    held_back_by: tuple[str, ...] = ()
+    """Columns in which the patch takes points, without which it would approve this person."""
 
     def __str__(self) -> str:
-        return f"declined by the {self.decided_by}: {'; '.join(self.reasons)}"
+        text = f"declined by the {self.decided_by}: {'; '.join(self.reasons)}"
+        return text + (
+            f"; held back by {', '.join(self.held_back_by)}" if self.held_back_by else ""
+        )
 
 
 def notices(model: PatchedModel, X: Any, base_reasons: BaseReasons) -> list[Notice]:
@@ -75,9 +82,13 @@ def notices(model: PatchedModel, X: Any, base_reasons: BaseReasons) -> list[Noti
         reason.row: reason.names
         for reason in reasons(model, X, rows=np.flatnonzero(before & ~after).tolist())
     }
+    held, less = held_back(model.patch, X, f), taken(model.patch, X)
+    called = {column.name: column.words or column.name for column in model.patch.columns}
     return [
         Notice(row, "patch", by_patch[row]) if row in by_patch
-        else Notice(row, "base model", own[row])
+        else Notice(row, "base model", own[row], tuple(
+            called[name] for name, points in less.items() if held[row] and points[row] < 0
+        ))
         for row in np.flatnonzero(~after).tolist()
     ]  # fmt: skip
 

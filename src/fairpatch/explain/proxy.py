@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._arrays import Bools
+from fairpatch._arrays import Bools, Ints
 from fairpatch.inputs.values import factorize
 from fairpatch.measure.groups import Groups
-from fairpatch.measure.telling import group_auc, mann_whitney
+from fairpatch.measure.telling import mann_whitney
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 
@@ -23,6 +23,8 @@ class ProxyRisk:
     feature: str
     auc: float
     read_by_patch: bool
+    error: float = 0.0
+    """Its standard error (Hanley and McNeil)."""
 
 
 def proxy_risk(patch: Patch, X: Any, changed: Bools, *, sensitive_features: Any) -> list[ProxyRisk]:
@@ -54,16 +56,35 @@ def proxy_risk(patch: Patch, X: Any, changed: Bools, *, sensitive_features: Any)
             ("whether the decision changes", changed),
             ("the points" if patch.card else "the ratio", patch.points(X)),
         ):
-            auc = group_auc(np.asarray(score, np.float64), group)
-            risks.append(ProxyRisk(what, feature, auc, read_by_patch=False))
-        for column in held.described():
-            values = held.values(column)
-            if column.kind == "category":
-                auc = max(_category_auc(values, group == g) for g in range(group.max() + 1))
-            else:
-                auc = group_auc(np.asarray(values, np.float64), group)
-            risks.append(ProxyRisk(column.name, feature, auc, column.name in read))
+            risks.append(_risk(what, feature, np.asarray(score, np.float64), group, read=False))
+        risks += [
+            _risk(c.name, feature, held.values(c), group, c.kind == "category", read=c.name in read)
+            for c in held.described()
+        ]
     return sorted(risks, key=lambda risk: -risk.auc)
+
+
+def _risk(
+    what: str, feature: str, values: Any, group: Ints, category: bool = False, *, read: bool
+) -> ProxyRisk:
+    """Of the group that is told best."""
+    known = group >= 0 if category else (group >= 0) & ~np.isnan(np.asarray(values, np.float64))
+    values, group = values[known], group[known]
+    best, error = 0.5, 0.0
+    for g in range(int(group.max(initial=0)) + 1):
+        inside = group == g
+        auc = _category_auc(values, inside) if category else mann_whitney(values, inside)
+        if max(auc, 1 - auc) > best:
+            best = max(auc, 1 - auc)
+            error = _error(best, int(inside.sum()), int((~inside).sum()))
+    return ProxyRisk(what, feature, best, read, error)
+
+
+def _error(auc: float, n: int, m: int) -> float:
+    """Standard error of an AUC of n against m: of two of one group, both or neither win."""
+    one, two = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    own = auc * (1 - auc) + (n - 1) * (one - auc**2) + (m - 1) * (two - auc**2)
+    return float(np.sqrt(max(own, 0.0) / (n * m)))
 
 
 def _category_auc(values: Any, inside: Bools) -> float:

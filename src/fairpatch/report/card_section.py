@@ -1,4 +1,6 @@
-"""A card as the review shows it: its lines, whom each moves, and when a decision changes."""
+"""A card as the review shows it: whom each line approves and holds back, and what is needed."""
+
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +16,17 @@ from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.figures import Count, Figure, Shown
 
 
-class LineMoves(Shown):
-    """People of one group whom a line moves."""
+class LineEffect(Shown):
+    """What a line does to people of one group."""
 
     feature: str
     """The sensitive feature."""
     group: str
     """The group."""
-    people: Count
-    """How many of it would keep the base model's decision without the line."""
+    approves: Count
+    """How many of it have the favourable decision, and would not without the line."""
+    holds_back: Count
+    """How many of it do not have it, and would without the line."""
 
 
 class CardLine(Shown):
@@ -40,12 +44,14 @@ class CardLine(Shown):
     """The same as the card prints it."""
     people: Count
     """How many get points by it."""
-    moves: Count
-    """How many would keep the base model's decision if the line were struck."""
-    by_group: list[LineMoves]
-    """Of those, how many of each group."""
+    approves: Count
+    """How many have the favourable decision, and would not if the line were struck."""
+    holds_back: Count
+    """How many do not have it, and would if the line were struck."""
+    by_group: list[LineEffect]
+    """The same of each group."""
     outcome_rate: Figure
-    """Of those, the share with the good outcome."""
+    """Of those whom it approves, the share with the good outcome."""
     changes_without: Count
     """How many decisions would change if the line were struck, at the same price."""
     fairness_without: Figure
@@ -84,7 +90,7 @@ class CardSection(Shown):
     confidence: list[Attribute]
     """What the base model's confidence is worth, by its score."""
     lines: list[CardLine]
-    """Strongest first."""
+    """First those that do most."""
     sentences: list[str]
     """When a decision changes."""
     locked: Count | None
@@ -98,11 +104,15 @@ class CardSection(Shown):
 def card_section(
     patch: Patch, rows: Rows, after: Bools, metric: Metric, beside: Beside
 ) -> CardSection:
-    """Lines by their points; the whole scorecard; points needed; who edited it."""
+    """Lines by what they do; the whole scorecard; points needed; who edited it."""
     card = patch.card
     if card is None:
         raise ValueError("the patch is no card")
-    strongest = sorted(patch.lines, key=lambda line: -abs(line.points))
+    struck = [edit(patch, strike=[line.name]).decide(rows.X, rows.f) for line in patch.lines]
+    most = sorted(
+        zip(patch.lines, struck, strict=True),
+        key=lambda each: (-int(np.sum(each[1] != after)), -abs(each[0].points)),
+    )
     return CardSection(
         approve_at=card.approve_at,
         deny_at=card.deny_at,
@@ -115,7 +125,7 @@ def card_section(
             for name, each in attributes_by_column(patch).items()
         ],
         confidence=[Attribute(value=words, shown=points) for words, points in band_rows(patch)],
-        lines=[_line(patch, line, rows, after, metric, beside) for line in strongest],
+        lines=[_line(line, without, patch, rows, after, metric, beside) for line, without in most],
         sentences=sentences(patch),
         locked=beside.tens.count(patch.locks(rows.X).sum()) if card.locked else None,
         as_learned=is_as_learned(patch) and not patch.provenance.edits,
@@ -124,13 +134,25 @@ def card_section(
 
 
 def _line(
-    patch: Patch, line: Line, rows: Rows, after: Bools, metric: Metric, beside: Beside
+    line: Line,
+    without: Bools,
+    patch: Patch,
+    rows: Rows,
+    after: Bools,
+    metric: Metric,
+    beside: Beside,
 ) -> CardLine:
-    before = rows.f > 0
-    without = edit(patch, strike=[line.name]).decide(rows.X, rows.f)
-    moved = (after != before) & (without == before)
+    before, approves, holds = rows.f > 0, after & ~without, ~after & without
     columns = [c for c in patch.columns if c.name in line.part.columns]
     gets = activation(line.part, columns, rows.X) != 0
+    part = beside.part
+
+    def of(who: Bools, moves: tuple[str, str], **group: Any) -> Count:
+        """How many; 0 where such points can do no such thing, which tells nobody."""
+        return part(float(np.sum(who)), *moves, **group) if who.any() or may[moves] else 0
+
+    good, bad = ("promoted", "left approved"), ("demoted", "left denied")
+    may = {good: line.points > 0, bad: line.points < 0}
     return CardLine(
         concept=line.concept,
         column=columns[0].name,
@@ -138,12 +160,18 @@ def _line(
         points=line.points,
         shown=shown(line.points),
         people=beside.tens.count(gets.sum()),
-        moves=beside.moved(moved.sum()),
+        approves=of(approves, good),
+        holds_back=of(holds, bad),
         by_group=[
-            LineMoves(feature=f, group=name, people=beside.moved(np.sum(moved & here), f, g))
+            LineEffect(
+                feature=f,
+                group=name,
+                approves=of(approves & here, good, feature=f, group=g),
+                holds_back=of(holds & here, bad, feature=f, group=g),
+            )
             for f, name, g, here in beside.shown(rows)
         ],
-        outcome_rate=beside.turned_out(rows, moved),
+        outcome_rate=beside.turned_out(rows, approves & ~before),
         changes_without=beside.rest(np.sum(without != before)),
         fairness_without=beside.compared(metric, decided(rows, without), near=True),
     )

@@ -13,7 +13,7 @@ import numpy as np
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.reviewed import outcome
+from fairpatch.disclose.reviewed import move, outcome
 from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
@@ -64,13 +64,13 @@ class Beside:
             for cells in (rate.hits & rate.among, rate.among)
         )
 
-    def moved(self, people: float, feature: str | None = None, group: int = 0) -> Count:
-        """Some of those who change, by the ten."""
-        changed = self.tens.count(people)
-        least = self.least(promoted_rate(), demoted_rate(), feature=feature, group=group)
-        if isinstance(changed, int) or changed.at_least <= least:
-            return changed
-        return CountRange(at_least=full_tens(least), at_most=changed.at_most)
+    def part(self, people: float, *moves: str, feature: str | None = None, group: int = 0) -> Count:
+        """Some of the people of whom the same becomes (``MOVES``), by the ten."""
+        told = self.tens.count(people)
+        least = self.least(*(move(name) for name in moves), feature=feature, group=group)
+        if isinstance(told, int) or told.at_least <= least:
+            return told
+        return CountRange(at_least=full_tens(least), at_most=told.at_most)
 
     def rest(self, people: float) -> Count:
         """Who changes without a line: with those whom it moves, all who change."""

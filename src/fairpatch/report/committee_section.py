@@ -14,15 +14,16 @@ from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.direction import may_demote
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.held_back import taken
 from fairpatch.patch.parts import Column
 from fairpatch.patch.words import shown
 from fairpatch.report.card_section import CardSection
 from fairpatch.report.figures import Shown, Words
-from fairpatch.report.flag import Flag
+from fairpatch.report.findings.finding import Finding
 from fairpatch.report.group_section import SwapSection
 from fairpatch.report.identity import RECORD, About
 from fairpatch.report.outcome_section import OutcomeSection
-from fairpatch.report.proxy_section import Proxy
+from fairpatch.report.proxy_section import Proxy, auc_text
 from fairpatch.report.sentences import count_text, figure_text
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import CertificateSection
@@ -55,8 +56,8 @@ class Soundness(Shown):
     """The column."""
     points: str
     """The fewest and the most points that it gives."""
-    proxy: float | None
-    """How well it predicts the sensitive feature, as an AUC; null where that is withheld."""
+    proxy: str | None
+    """How well it predicts the sensitive feature; null where that is withheld."""
     reason: str | None
     """The business reason, as the owner has given it; null where that is open."""
 
@@ -93,7 +94,7 @@ def committee_section(
     subject: Subject,
     card: CardSection | None,
     certificate: CertificateSection | None,
-    flags: Sequence[Flag],
+    findings: Sequence[Finding],
     swap: Sequence[SwapSection],
     proxies: Sequence[Proxy],
     words: Words,
@@ -101,7 +102,7 @@ def committee_section(
 ) -> Committee:
     """Everything that is asked, in the order in which a committee reads."""
     about = subject.about
-    auc = {p.what: p.auc for p in reversed(proxies)}
+    auc = {p.what: auc_text(p) for p in reversed(proxies)}
     named = {column.words or column.name: column.name for column in subject.patch.columns}
     reasons = {**subject.patch.roles.reasons, **about.business_reasons}
     soundness = [
@@ -115,10 +116,10 @@ def committee_section(
     ]
     amounts = _amounts(subject)
     measured = {
-        "legal basis": _legal(flags),
+        "legal basis": _legal(subject, findings),
         "customer notices": _notices(subject, swap, words),
         "credit impact": [*_impact(swap, amounts, words), *outcomes.sentences],
-        "data quality": _data(subject, flags),
+        "data quality": _data(subject, findings),
         "base model validation": _base(subject, certificate),
         "monitoring plan": _monitoring(subject),
         "out-of-time test": _out_of_time(about),
@@ -136,21 +137,34 @@ def _range(points: Sequence[str]) -> str:
     return f"{shown(values[0])} to {shown(values[-1])}"
 
 
-def _legal(flags: Sequence[Flag]) -> list[str]:
-    proxies = [flag.text for flag in flags if flag.name.startswith(("protected", "proxy"))]
-    return [*proxies, "The sensitive feature is used to learn and to audit, not to decide."]
+def _legal(subject: Subject, findings: Sequence[Finding]) -> list[str]:
+    by = ("protected", "proxy", "a line for one group", "decides by")
+    found = [finding.text for finding in findings if finding.name.startswith(by)]
+    if subject.patch.decides_by:
+        return found
+    return [*found, "The sensitive feature is used to learn and to audit, not to decide."]
 
 
 def _notices(subject: Subject, swap: Sequence[SwapSection], words: Words) -> list[str]:
+    less, held = taken(subject.patch, subject.sample.X), subject.held_back
+    by = [c.words or c.name for c in subject.patch.columns
+          if c.name in less and (held & (less[c.name] < 0)).any()]  # fmt: skip
+    back = [
+        f"{count_text(subject.beside.part(held.sum(), 'left denied', 'demoted'))} of the "
+        f"{words.denied} would be {words.approved} if no line of the card took points: for them, "
+        f"{' and '.join(by)} {'is' if len(by) == 1 else 'are'} a reason that is the patch's own "
+        "(fairpatch.explain.notices: held_back_by)."
+    ] if held.any() else []  # fmt: skip
     if not may_demote(subject.patch.direction):
         return [
             f"The patch turns nobody from {words.approved} to {words.denied}: everybody who is "
-            f"{words.denied} was so by the base model, whose reasons still apply."
-        ]
+            f"{words.denied} was so by the base model, whose reasons still apply.", *back,
+        ]  # fmt: skip
     down = next(s.people for s in swap if s.what == "demoted")
     return [
         f"{count_text(down)} become {words.denied} by the patch and need reasons that are the "
-        "patch's own: fairpatch.explain.notices gives them, beside those of the base model."
+        "patch's own: fairpatch.explain.notices gives them, beside those of the base model.",
+        *back,
     ]
 
 
@@ -204,13 +218,13 @@ def _amounts(subject: Subject) -> Amounts | None:
     )
 
 
-def _data(subject: Subject, flags: Sequence[Flag]) -> list[str]:
+def _data(subject: Subject, findings: Sequence[Finding]) -> list[str]:
     held, texts = Columns.of(subject.sample.X), []
     for column in subject.patch.columns:
         missing = _missing(held, column)
         if missing > ROUND / 2:
             texts.append(f"{column.name}: about {round(missing / ROUND) * ROUND:.0%} missing.")
-    odd = [f"{flag.text}." for flag in flags if flag.name == "impossible values"]
+    odd = [f"{f.text}." for f in findings if f.name == "impossible values"]
     return [*(texts or ["No column of the card has more than 2.5% missing values."]), *odd]
 
 

@@ -75,6 +75,8 @@ class Words(Shown):
     """The favourable decision, as tables have it."""
     good_outcome: str
     """The outcome that goes with it."""
+    bad_outcome: str
+    """The other one."""
     approved: str
     """What somebody is who has the favourable decision."""
     denied: str
@@ -82,11 +84,13 @@ class Words(Shown):
 
 
 def words_of(decision: Decision) -> Words:
-    """What a decision's user calls it."""
+    """What a decision's user calls it; plain words where nobody has said."""
     approved, denied = decision.sides
+    unnamed = decision.good_outcome.startswith("y = ")
     return Words(
-        favoured=decision.favoured,
-        good_outcome=decision.good_outcome,
+        favoured=approved if decision.favoured.startswith("decision ") else decision.favoured,
+        good_outcome="the good outcome" if unnamed else decision.good_outcome,
+        bad_outcome="the bad outcome" if unnamed else decision.bad_outcome,
         approved=approved,
         denied=denied,
     )

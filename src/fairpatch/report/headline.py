@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fairpatch.measure.metric import P_RULE
+from fairpatch.measure.metric import METRICS, P_RULE
 from fairpatch.measure.places import share_moved
 from fairpatch.report.figures import Count, CountRange, Figure, Shown, Words
-from fairpatch.report.flag import Flag, Level
+from fairpatch.report.findings.finding import Finding, Level
 from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
 from fairpatch.report.sentences import count_text, estimated, figure_text, least, percent
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
 
+METRIC = {metric.name: metric for metric in METRICS}
 MOST_TOLD = 4
 """Comparisons that the first sentences tell of."""
 
@@ -46,7 +47,7 @@ def headline(
     groups: Sequence[GroupsSection],
     swap: Sequence[SwapSection],
     words: Words,
-    flags: Sequence[Flag],
+    found: Sequence[Finding],
     refers: bool,
 ) -> Headline:
     """Sentences made of the figures below them."""
@@ -62,24 +63,17 @@ def headline(
             ]
         ),
         light=_light(effect, certificate),
-        **findings(flags),
+        **open_findings(found),
     )
 
 
-def findings(flags: Sequence[Flag]) -> dict[str, Any]:
+def open_findings(found: Sequence[Finding]) -> dict[str, Any]:
     """Those that are open in a few words, and how grave they are: the gravest comes first."""
-    level = next((flag.level for flag in flags if flag.open), "fine")
-    return {"findings": _findings(flags), "level": level}
-
-
-def _findings(flags: Sequence[Flag]) -> str:
-    """As "3 open findings, 1 against signing"."""
-    grave = sum(flag.level == "stop" for flag in flags)
-    many = sum(flag.open for flag in flags)
-    if not many:
-        return "no open findings"
-    text = f"{many} open finding{'s' * (many > 1)}"
-    return f"{text}, {grave} against signing" if grave else text
+    level = next((finding.level for finding in found if finding.open), "fine")
+    grave = sum(finding.level == "stop" for finding in found)
+    many = sum(finding.open for finding in found)
+    text = f"{many} open finding{'s' * (many > 1)}" if many else "no open findings"
+    return {"findings": f"{text}, {grave} against signing" if grave else text, "level": level}
 
 
 def _nobody(people: Count) -> bool:
@@ -184,7 +178,20 @@ def _gain(r: Met, words: Words) -> str:
             else f"{r.name} by {r.feature} is {_named(r.after)}"
         )
     limit = f"{100 * (r.limit or 0):g}%" if "of that of" in text else f"{r.limit:g}"
-    return f"{text} (target: {limit})."
+    return f"{text} (target: {limit}){_by_chance(r)}."
+
+
+def _by_chance(r: Met) -> str:
+    """Whether the base model missed the target by more than chance."""
+    low, high, limit = r.before.low, r.before.high, r.limit
+    if low is None or high is None or limit is None or low <= limit <= high:
+        return "" if low is None else "; before, chance alone could explain the gap to the target"
+    return "; before, it was missed by more than chance explains" if _missed(r) else ""
+
+
+def _missed(r: Met) -> bool:
+    metric = METRIC[r.metric]
+    return r.limit is not None and not metric.met(r.before.middle or 0.0, r.limit)
 
 
 def _rate(words: Words) -> str:

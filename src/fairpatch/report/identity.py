@@ -12,7 +12,7 @@ from fairpatch.patch import Patch
 from fairpatch.patch.file import text_of
 from fairpatch.patch.parts import Part
 from fairpatch.report.figures import Count, Shown
-from fairpatch.report.flag import OPEN, Flag
+from fairpatch.report.findings.finding import OPEN, Finding
 
 Role = Literal[
     "learned from", "chosen on", "learned from and chosen on",
@@ -47,8 +47,8 @@ class About(Part):
     command : how to make this review again.
     run : where the run lies.
     group_names : by sensitive feature and value, what people call a group: {"sex": {"0": "women"}}.
-    protected : words more that mark a column as protected, or near to it; see ``flags``.
-    accuracy_drop : by how much a group's accuracy may fall before it is a red flag.
+    protected : words more that mark a column as protected, or near to it.
+    accuracy_drop : by how much a group's accuracy may fall before it is a finding.
     record : what a committee asks for and no measurement says, by item: see ``RECORD``.
     business_reasons : by column of the card, why it may be used.
     """
@@ -94,8 +94,8 @@ class Earlier(Shown):
     """How many people it was of."""
     verdict: str | None
     """What its certificate said."""
-    flags: int
-    """How many red flags it had."""
+    findings: list[Finding]
+    """What it left open."""
 
 
 class Identity(Shown):
@@ -168,25 +168,41 @@ def history_of(earlier: Any, patch: Patch) -> list[Earlier]:
             date=previous.date,
             people=earlier["people"],
             verdict=(earlier["certificate"] or {}).get("verdict"),
-            flags=sum(flag["level"] in OPEN for flag in earlier["flags"]),
+            findings=[Finding.model_validate(f) for f in earlier["findings"] if f["level"] in OPEN],
         )
     except (AttributeError, KeyError, TypeError, ValidationError):
         return []  # no review of ours
     return [*previous.earlier, last]
 
 
-def earlier_flags(earlier: Sequence[Earlier], verdict: str | None) -> list[Flag]:
-    """That the last review came to another verdict."""
-    last = earlier[-1].verdict if earlier else None
-    if last is None or verdict is None or last == verdict:
+def earlier_findings(
+    earlier: Sequence[Earlier], verdict: str | None, now: Sequence[Finding]
+) -> list[Finding]:
+    """That the last review came to another verdict, and what it found that is not found now."""
+    if not earlier:
         return []
-    return [
-        Flag(
-            name="another verdict than before",
-            level="look",
-            text=f"The review before this one came to another verdict: {last}; now {verdict}",
-            todo="Find out whether the people differ, or how many there were.",
+    last, found = earlier[-1], []
+    if None not in (last.verdict, verdict) and last.verdict != verdict:
+        found.append(
+            Finding(
+                name="another verdict than before",
+                level="look",
+                text=f"The review before this one came to another verdict: {last.verdict}; now "
+                f"{verdict}",
+                todo="Find out whether the people differ, or how many there were.",
+            )
         )
+    open_now = {finding.name for finding in now if finding.open}
+    when = f"On {last.date}" if last.date else "In the review before this one"
+    return found + [
+        Finding(
+            name=f"found before: {finding.name}",
+            level="look" if finding.level == "stop" else "note",
+            text=f"{when} ({finding.level}): {finding.text}. Not found on these people",
+            todo="Decide on it as it was found, or say what has changed.",
+        )
+        for finding in last.findings
+        if finding.name not in open_now and not finding.name.startswith("found before")
     ]
 
 

@@ -1,7 +1,11 @@
 """The menu as the review shows it: by full tens of the people who were chosen on."""
 
+from collections.abc import Callable
+
+import numpy as np
+
 from fairpatch.choose.fit import Fitted
-from fairpatch.choose.menu import MenuEntry
+from fairpatch.choose.menu import FEWEST, KNOWN, SCORECARD, Menu, MenuEntry
 from fairpatch.floor import full_tens
 from fairpatch.report.figures import Shown
 from fairpatch.report.named import Names
@@ -64,6 +68,8 @@ class MenuSection(Shown):
     """What conditions cost; none where none costs much."""
     confidence: float
     """At which an entry is certified when it is picked."""
+    why: list[str]
+    """Why so many change, from the fewest of all to this patch."""
 
 
 def menu_section(fitted: Fitted | None, names: Names | None = None) -> MenuSection | None:
@@ -87,7 +93,35 @@ def menu_section(fitted: Fitted | None, names: Names | None = None) -> MenuSecti
             for p in menu.prices
         ],
         confidence=menu.confidence,
+        why=_why(fitted, menu, tens),
     )  # fmt: skip
+
+
+def _why(fitted: Fitted, menu: Menu, tens: Callable[[float], float]) -> list[str]:
+    """From the fewest changes of all to those of the patch, step by step, where a step costs."""
+    by_name = {entry.name: entry.change_rate for entry in menu}
+    known, fewest, own = (by_name.get(name) for name in (KNOWN, FEWEST, SCORECARD))
+    if own is None or fitted.choice is None or fitted.frontier is None:
+        return []
+    target = fitted.search.task.target if fitted.search is not None else None
+    choice, dial = fitted.choice, next(iter(fitted.frontier.dials[fitted.choice.model].values()))
+    met = np.flatnonzero(
+        fitted.frontier.met(choice.model, target.fairness_requirements if target else ())
+    )
+    just = float(dial.change_rate[met[0]]) if target and len(met) else own
+    just = min(just, own)
+    steps = [
+        (known, "with everybody's group known"),
+        (fewest if fewest and fewest < just else None, "without reading it, by all columns"),
+        (just, "by this card just at the target"),
+        (own, "with the margin that the certificate asks for"),
+    ]
+    said, last = [], -1.0
+    for rate, words in steps:
+        if rate is not None and rate > last:
+            said.append(f"{tens(rate):.1%} {words}")
+            last = rate
+    return said if len(said) > 1 else []
 
 
 def _row(entry: MenuEntry, changes: float, held_back: float, called: dict[str, str]) -> MenuRow:

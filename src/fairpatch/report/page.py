@@ -6,8 +6,8 @@ from typing import Any
 
 from fairpatch._extras import need
 from fairpatch.floor import COARSE, UNPROTECTED
-from fairpatch.report.dial_section import DialLine
 from fairpatch.report.figures import Count, Figure, in_words
+from fairpatch.report.proxy_section import auc_text
 from fairpatch.report.sentences import between_text, estimated, least
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -108,20 +108,13 @@ def _of_hundred(figure: Figure | None) -> str:
     return between_text(f"{100 * figure.at_least:.0f}", f"{100 * figure.at_most:.0f}")
 
 
-def _between(line: DialLine, step: int) -> str:
-    """What a line of the dial lies between at a step."""
-    low, high = line.at_least[step], line.at_most[step]
-    if low is None or high is None:
-        return "undefined"
-    return between_text(_plain(low), _plain(high))
-
-
 def _middle(ends: tuple[float, float]) -> float:
     return (ends[0] + ends[1]) / 2
 
 
 _PLAIN = str.maketrans("", "", "\n\t\N{NO-BREAK SPACE}")
 _WORDS = {
+    "auc_text": auc_text,
     "percent": _percent,
     "number": _number,
     "count_text": count_text,
@@ -129,7 +122,6 @@ _WORDS = {
     "figure": _figure,
     "interval": _interval,
     "of_hundred": _of_hundred,
-    "between": _between,
     "middle": _middle,
     "coarse": COARSE,
     "unprotected": UNPROTECTED,

@@ -1,4 +1,4 @@
-"""Where changes lie: a tree that says who changes, segments of concepts, and who is left out.
+"""Where changes lie: segments of the paper's concepts, and of each feature who is left out.
 
 Regions are parts of counts that the tables show, so they have no counts of their own: a share in
 steps of twenty people or more takes nothing away from a table, and says as much to a reader.
@@ -6,21 +6,16 @@ steps of twenty people or more takes nothing away from a table, and says as much
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
-from fairpatch.explain import ChangeTree, ConceptView, Segment, f1_by_depth, segments
+from fairpatch.explain import ConceptView, Segment, segments
 from fairpatch.explain.change_audit import neglected
 from fairpatch.explain.change_tree import Leaf
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.patch import Patch
 from fairpatch.report.figures import Shown
 
-MOST_TESTED = 5_000
-"""People on whom trees of some depths are tried, at most."""
 STEPS = (0.05, 0.1, 0.2, 0.5)
 """Shares are given to one of these, the finest that has enough people."""
 
@@ -62,21 +57,11 @@ class LeftOut(Shown):
     """Among those of it whom the base model denies."""
 
 
-class TreeSection(Shown):
-    """A tree that says who changes."""
-
-    f1_by_depth: dict[str, float]
-    """How well trees of some depths tell changes that they have not seen."""
-    leaves: list[Region]
-    """Of three questions."""
-
-
 @dataclass(frozen=True, eq=False)
 class ChangeRegions:
     """Where changes lie, as found on some rows."""
 
     segments: list[Segment]
-    tree: TreeSection
     left_out: dict[str, LeftOut]
     """By feature: the group that f approves least, and those of it whom the patch leaves denied."""
 
@@ -86,7 +71,6 @@ def find(patch: Patch, rows: Rows, after: Bools) -> ChangeRegions:
     changed = (rows.f > 0) != after
     # a card says itself who gets how many points; only concepts need to be told by segments
     of_concepts = [] if patch.card else segments(patch, rows.X, changed, rows.f)
-    leaves = ChangeTree.fit(rows.X, changed, max_depth=3).leaves if changed.any() else ()
     left_out = {}
     for feature in rows.s.features:
         lowest, here, neglected_leaves = neglected(rows, after, feature)
@@ -94,8 +78,7 @@ def find(patch: Patch, rows: Rows, after: Bools) -> ChangeRegions:
             group=str(rows.s.values[rows.s.features.index(feature)][lowest]),
             places=_regions(neglected_leaves, len(here)),
         )
-    tree = TreeSection(f1_by_depth=_f1(rows.X, changed), leaves=_regions(leaves, len(rows)))
-    return ChangeRegions(of_concepts, tree, left_out)
+    return ChangeRegions(of_concepts, left_out)
 
 
 def segment_section(places: ChangeRegions, views: Sequence[ConceptView]) -> list[SegmentPlace]:
@@ -135,15 +118,3 @@ def coarse_share(hits: float, among: float) -> float | None:
     """
     step = next((s for s in STEPS if s * among >= 2 * MIN_PEOPLE), None)
     return None if step is None else round(round(hits / among / step) * step, 2)
-
-
-def _f1(X: Any, changed: Bools) -> dict[str, float]:
-    half = (np.random.default_rng(0).permutation(len(changed)) < len(changed) // 2).astype(int)
-    rows = Rows(X, changed.astype(np.int64))
-    if len(changed) > MOST_TESTED:
-        half[np.random.default_rng(1).permutation(len(changed))[MOST_TESTED:]] = 2
-    one, two = (rows.take(np.flatnonzero(half == k)) for k in (1, 0))
-    if not one.y.any() or not two.y.any():
-        return {}
-    f1 = f1_by_depth(one.X, one.y == 1, two.X, two.y == 1, (1, 2, 3, 4))
-    return {str(depth): round(value, 2) for depth, value in f1.items()}

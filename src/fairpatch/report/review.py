@@ -1,6 +1,6 @@
 """The review pack: one file that a validator can read, explore, print and sign.
 
-summarize (typed data) -> draw (pictures) -> page. The same data is the JSON and the model card.
+summarize (typed data) -> page. The same data is the JSON and the model card.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,10 +23,9 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 from fairpatch.patched import PatchedModel
 from fairpatch.report.annex import annex
-from fairpatch.report.drawings import concepts_svg, dial_svg
-from fairpatch.report.flag import in_order
-from fairpatch.report.headline import findings
-from fairpatch.report.identity import About, Earlier, earlier_flags
+from fairpatch.report.findings.finding import in_order
+from fairpatch.report.headline import open_findings
+from fairpatch.report.identity import About, Earlier, earlier_findings
 from fairpatch.report.named import renamed_rows
 from fairpatch.report.page import count_text, markdown, render
 from fairpatch.report.subject import Subject
@@ -51,11 +50,11 @@ class Review:
         """The same with earlier reviews of the patch, and a finding where the last one differs."""
         s = self.summary
         verdict = None if s.certificate is None else str(s.certificate.verdict)
-        flags = in_order([*s.flags, *earlier_flags(earlier, verdict)])
+        found = in_order([*s.findings, *earlier_findings(earlier, verdict, s.findings)])
         return self.replace(
             identity=s.identity.model_copy(update={"earlier": list(earlier)}),
-            flags=flags,
-            headline=s.headline.model_copy(update=findings(flags)),
+            findings=found,
+            headline=s.headline.model_copy(update=open_findings(found)),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,7 +75,7 @@ class Review:
 
     def html(self) -> str:
         """The page."""
-        return self._render("review.html", pictures=self._pictures())
+        return self._render("review.html")
 
     def _repr_html_(self) -> str:
         """In a notebook: the first screen."""
@@ -97,18 +96,10 @@ class Review:
             text += f" ({change.change_rate.value:.1%})"
         if effect.bound_known:
             text += f"; no method could do it with fewer than {effect.bound_known:.1%}"
-        grave = [flag for flag in self.summary.flags if flag.open]
+        grave = [finding for finding in self.summary.findings if finding.open]
         return text + "".join(f"\n  {'!' * (1 + (f.level == 'stop'))} {f.text}" for f in grave)
 
     __repr__ = __str__
-
-    def _pictures(self) -> dict[str, str]:
-        s = self.summary
-        limits = {r.name: r.limit for r in s.effect.requirements if r.limit is not None}
-        drawn = {"dial": dial_svg(s.dial, limits)}
-        if s.patch.card is None:
-            drawn["concepts"] = concepts_svg(s.patch.concepts)
-        return drawn
 
 
 def review(

@@ -1,6 +1,4 @@
-"""How far scores move, by group: histograms with those who change, calibration, thresholds."""
-
-from dataclasses import replace
+"""Scores by group: histograms with those who change, calibration, and whether order survives."""
 
 import numpy as np
 from scipy.special import expit
@@ -11,10 +9,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import (
-    changed_rate,
-    correct_rate,
     demoted_rate,
     false_positive_rate,
     promoted_rate,
@@ -23,13 +18,11 @@ from fairpatch.measure.rates import (
 )
 from fairpatch.measure.scores import displacement, rank_inversions
 from fairpatch.patch import Patch
-from fairpatch.report.coarse import WITHHELD_COUNT, Beside, decided, figure_of
-from fairpatch.report.figures import WITHHELD_FIGURE, Count, Figure, Shown, count, figure
+from fairpatch.report.coarse import WITHHELD_COUNT, Beside
+from fairpatch.report.figures import WITHHELD_FIGURE, Count, Figure, Shown
 
 BINS = 20
 BANDS = 5
-SHIFTS = (-0.1, -0.05, -0.02, 0.0, 0.02, 0.05, 0.1)
-"""How far the threshold is moved, to see what hangs on it."""
 
 
 class Histogram(Shown):
@@ -84,8 +77,6 @@ class ScoreSection(Shown):
     """Mean distance of the patched from the base model's probability."""
     rank_inversions: float
     """Share of pairs of people whose order is reversed."""
-    distance_from_threshold: float | None
-    """Half of those who change had a probability nearer to the threshold than this."""
     axis: ScoreAxis
     """What histograms are drawn over."""
     histograms: list[Histogram]
@@ -94,37 +85,16 @@ class ScoreSection(Shown):
     """By group and band, before and after."""
 
 
-class Shift(Shown):
-    """What the patch does where the threshold is moved."""
-
-    threshold: float
-    """Where it is."""
-    changed: Count
-    """How many decisions the patch changes."""
-    before: Figure
-    """What was asked for first, by the base model, for the feature that is worst off."""
-    after: Figure
-    """The same by the patched model."""
-    accuracy_after: Figure
-    """Share of its decisions that equal the outcome."""
-
-
 def score_section(patch: Patch, rows: Rows, changed: Bools, beside: Beside) -> ScoreSection:
     """Old and new probabilities of being favoured."""
     decision = patch.decision
     both = rows.f, patch.logits(rows.X, rows.f)
     bar = threshold_odds(decision, rows.X)
     old, new = (expit(logits + bar) for logits in both)  # of the good outcome
-    sure = np.abs(old - expit(bar))[changed]
     shown, axis = _axis(decision, rows, old)
     return ScoreSection(
         displacement=round(displacement(old, new), 3),
         rank_inversions=round(rank_inversions(old, new), 3),
-        distance_from_threshold=(
-            round(float(np.median(sure)), 2)
-            if len(sure) >= MIN_PEOPLE and not decision.in_points
-            else None
-        ),
         axis=axis,
         histograms=_histograms(rows, np.clip(shown, axis.low, axis.high), axis, changed, beside),
         calibration=_calibration(rows, old, new, beside),
@@ -195,47 +165,3 @@ def _calibration(rows: Rows, old: Floats, new: Floats, beside: Beside) -> list[C
                 )
             )
     return groups
-
-
-def threshold_section(patch: Patch, rows: Rows, metric: Metric, beside: Beside) -> list[Shift]:
-    """The same card where a little more or less is asked of everybody."""
-    shifts: list[Shift] = []
-    tens, table = beside.tens, beside.table
-    if rows.sample_weight is not None:  # other thresholds count people, the table weighs them
-        return shifts
-    if patch.decision.in_points or patch.decision.cuts is not None:
-        return shifts
-    now, score = patch.decision.cut, scores_of(rows.f, patch.decision)
-    for shift in SHIFTS:
-        threshold = now + shift
-        if not 0.01 < threshold < 0.99:
-            continue
-        if not shift:  # that is the patch itself
-            shifts.append(
-                Shift(
-                    threshold=now,
-                    changed=count(table.number(changed_rate().hits)),
-                    before=figure_of(table, metric, "f"),
-                    after=figure_of(table, metric, "g"),
-                    accuracy_after=figure(table.rate(correct_rate("g"))),
-                )
-            )
-            continue
-        decision = patch.decision.replace(threshold=round(threshold, 6))
-        moved = patch.model_copy(update={"decision": decision})
-        clipped = np.clip(score, 1e-12, 1 - 1e-12)
-        logits = decision.sign * (
-            np.log(clipped / (1 - clipped)) - np.log(threshold / (1 - threshold))
-        )
-        after = moved.decide(rows.X, logits)
-        there = replace(rows, f_logit=logits)
-        shifts.append(
-            Shift(
-                threshold=round(threshold, 4),
-                changed=tens.count(np.sum(after != (logits > 0))),
-                before=beside.compared(metric, decided(there, logits > 0)),
-                after=beside.compared(metric, decided(there, after)),
-                accuracy_after=beside.correct(rows, after),
-            )
-        )
-    return shifts

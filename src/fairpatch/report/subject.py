@@ -13,6 +13,7 @@ import numpy as np
 from fairpatch._arrays import Bools, Floats
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.frontier import fewest, group_probabilities
+from fairpatch.choose.learner import Ask
 from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows
@@ -25,6 +26,7 @@ from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
+from fairpatch.patch.held_back import held_back
 from fairpatch.patched import PatchedModel
 from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.figures import Tens
@@ -55,6 +57,12 @@ class Subject:
         """The patch."""
         return self.model.patch
 
+    @property
+    def asked(self) -> Ask | None:
+        """f itself, to be asked about other values; None where it is a column of scores."""
+        base = self.model.base
+        return None if isinstance(base.estimator, str) else base.logits
+
     @cached_property
     def sample(self) -> Rows:
         """All rows, or a random sample of very many: what lines, regions and scores are of."""
@@ -78,6 +86,11 @@ class Subject:
     def changed(self) -> Bools:
         """Which of them differ from the base model's."""
         return np.asarray((self.sample.f > 0) != self.after)
+
+    @cached_property
+    def held_back(self) -> Bools:
+        """Who in the sample is denied only because some lines take points."""
+        return held_back(self.patch, self.sample.X, self.sample.f)
 
     @cached_property
     def regions(self) -> ChangeRegions:

@@ -10,22 +10,20 @@ from fairpatch._progress import tell
 from fairpatch.choose.certificate import Certificate
 from fairpatch.explain import stability
 from fairpatch.measure.metric import P_RULE
-from fairpatch.report.case_section import case_section
 from fairpatch.report.committee_section import committee_section
-from fairpatch.report.dial_section import dial_section
 from fairpatch.report.figures import count, words_of
-from fairpatch.report.flags import flags_of
+from fairpatch.report.findings.signing import findings_of
 from fairpatch.report.group_section import GroupRow, GroupsSection, group_section, swap_section
 from fairpatch.report.headline import headline
 from fairpatch.report.identity import identity_section
 from fairpatch.report.menu_section import menu_section
 from fairpatch.report.named import renamed_certificate
+from fairpatch.report.others_section import others_section
 from fairpatch.report.outcome_section import TOLD, OutcomeSection, outcome_section
 from fairpatch.report.patch_section import patch_section, reason_section
 from fairpatch.report.place_section import segment_section
 from fairpatch.report.proxy_section import proxy_section
-from fairpatch.report.score_section import score_section, threshold_section
-from fairpatch.report.sense import sense_flags
+from fairpatch.report.score_section import score_section
 from fairpatch.report.stability_section import (
     StabilitySection,
     enough_change,
@@ -71,42 +69,40 @@ def summarize(
     swap, words = swap_section(table), words_of(patch.decision)
     outcomes = outcome_section(patch, sample, subject.after, beside, words)
     groups = [_expecting(group_section(table, feature), outcomes) for feature in features]
+    others = others_section(
+        sample, subject.after, about.protected, [c.name for c in patch.columns], beside
+    )
     proxies = proxy_section(patch, sample, subject.changed, there)
     tell("reviewing", 0.4)
     again = _stability(subject, effect, refits)
     tell("reviewing", 0.7)
     section = patch_section(patch, subject.views, sample, subject.after, subject.metric, beside)
     scores = score_section(patch, sample, subject.changed, beside)
-    flags = flags_of(
+    same = of_fit is not None and of_fit.counts == table.counts
+    findings = findings_of(
+        subject,
         effect=effect,
         certificate=certificate,
-        sense=sense_flags(subject, effect, section.card, words),
         groups=groups,
         columns=section.columns,
         proxies=proxies,
+        others=others,
         stability=again,
         inversions=scores.rank_inversions,
-        comparison=subject.model.compare_scored(subject.rows.X, subject.rows.f),
         words=words,
         outcomes=outcomes,
-        swings=fitted.choice.swings if fitted and fitted.choice else None,
-        protected=about.protected,
-        accuracy_drop=about.accuracy_drop,
-        decides_by=patch.decides_by,
-        legal_basis=about.record.get("legal basis"),
-        own_rows=of_fit is None or of_fit.counts == table.counts,
+        own_rows=of_fit is None or same,
     )
     tell("reviewing", 0.9)
     people = count(table.people())
     certified_on = None if certificate is None else certificate.results[0].people
     chosen_on = len(fitted.frontier.f_logit) if fitted and fitted.frontier else None
-    same = of_fit is not None and of_fit.counts == table.counts
     return Summary(
         protected=not subject.show_small,
         headline=headline(
-            effect, certificate, groups, swap, words, flags, refers=patch.action == "refer"
+            effect, certificate, groups, swap, words, findings, refers=patch.action == "refer"
         ),
-        flags=flags,
+        findings=findings,
         identity=identity_section(patch, about, people, certified_on, same, chosen_on),
         people=people,
         persons=None if table.counts.persons is None else table.counts.people,
@@ -122,26 +118,23 @@ def summarize(
         patch=section,
         groups=dict(zip(features, groups, strict=True)),
         marks={f: _mark(effect, g) for f, g in zip(features, groups, strict=True)},
+        others=others,
         crossing=_crossing(subject),
         swap=swap,
         left_out=subject.regions.left_out,
         segments=segment_section(subject.regions, subject.views),
-        tree=subject.regions.tree,
-        cases=case_section(patch, sample, subject.after, beside),
         worked=worked_section(patch, sample, subject.after, beside),
         scores=scores,
-        thresholds=threshold_section(patch, sample, subject.metric, beside),
         proxies=proxies,
         sampled=subject.sampled,
         explained_on=len(sample) if subject.sampled else people,
-        dial=dial_section(patch, subject.rows, subject.bounded.metrics, table),
         stability=again,
         menu=menu_section(subject.fitted, about.group_names),
         reasons=reason_section(subject.model, subject.rows, reasons_for)
         if len(reasons_for)
         else None,
         committee=committee_section(
-            subject, section.card, certificate, flags, swap, proxies, words, outcomes
+            subject, section.card, certificate, findings, swap, proxies, words, outcomes
         ),
         refit=None,
         signed=None,

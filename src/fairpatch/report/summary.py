@@ -6,21 +6,20 @@
 import json
 from typing import Any, Literal
 
-from fairpatch.report.case_section import Case
 from fairpatch.report.committee_section import Committee
-from fairpatch.report.dial_section import DialSection
 from fairpatch.report.figures import Count, Shown, Words
-from fairpatch.report.flag import Flag
+from fairpatch.report.findings.finding import Finding
 from fairpatch.report.group_section import GroupsSection, SwapSection
 from fairpatch.report.headline import Headline
 from fairpatch.report.identity import Identity
 from fairpatch.report.menu_section import MenuSection
+from fairpatch.report.others_section import OtherSection
 from fairpatch.report.outcome_section import OutcomeSection
 from fairpatch.report.patch_section import PatchSection, ReasonRow
-from fairpatch.report.place_section import LeftOut, SegmentPlace, TreeSection
+from fairpatch.report.place_section import LeftOut, SegmentPlace
 from fairpatch.report.proxy_section import Proxy
 from fairpatch.report.refit_section import RefitSection
-from fairpatch.report.score_section import ScoreSection, Shift
+from fairpatch.report.score_section import ScoreSection
 from fairpatch.report.signed import Signed
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import Asked, CertificateSection, Effect
@@ -32,13 +31,13 @@ class Summary(Shown):
 
     format: Literal["fairpatch.review"] = "fairpatch.review"
     """What this is."""
-    version: Literal[9] = 9
+    version: Literal[10] = 10
     """Of this format."""
     protected: bool
     """Whether small counts are hidden."""
     headline: Headline
     """What a reader should know who reads nothing else."""
-    flags: list[Flag]
+    findings: list[Finding]
     """What to look at before signing, the gravest first."""
     identity: Identity
     """Who signs what."""
@@ -68,6 +67,8 @@ class Summary(Shown):
     """The patch itself."""
     groups: dict[str, GroupsSection]
     """By feature: every group before and after."""
+    others: list[OtherSection]
+    """Groups that nobody named: by columns that look protected."""
     crossing: GroupsSection | None
     """The groups of all features together, where there are several."""
     marks: dict[str, float | None]
@@ -78,24 +79,16 @@ class Summary(Shown):
     """By feature: people of the lowest group for whom the patch does little."""
     segments: list[SegmentPlace]
     """Where each concept is most active; a card has none."""
-    tree: TreeSection
-    """A tree that tells the changes."""
-    cases: list[Case]
-    """Typical cases of those who change."""
     worked: list[WorkedCase]
     """Of each group, somebody who changes and somebody who does not, line by line."""
     scores: ScoreSection
     """How far scores move."""
-    thresholds: list[Shift]
-    """What hangs on the threshold."""
     proxies: list[Proxy]
     """What tells a sensitive feature, and how well."""
     sampled: bool
     """Whether places, lines, proxies and scores are told on a sample of the people."""
     explained_on: Count
     """On how many."""
-    dial: DialSection
-    """The patch turned up and down."""
     stability: StabilitySection | None
     """Whether the same people would change if it were learned again."""
     menu: MenuSection | None

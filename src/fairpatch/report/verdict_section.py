@@ -6,10 +6,10 @@ import numpy as np
 
 from fairpatch._table import Table
 from fairpatch.choose.certificate import Certificate, notes, second_look
-from fairpatch.choose.target import Target
+from fairpatch.choose.target import Requirement, Target
 from fairpatch.disclose.protected import Protected
 from fairpatch.disclose.reviewed import move, of_pair
-from fairpatch.floor import full_tens
+from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.metric import P_RULE, Metric
@@ -215,6 +215,8 @@ def _requirements(table: Protected, target: Target | None) -> list[Met]:
     for metric in metrics:
         for feature in table.counts.features:
             after, requirement = table.metric(metric, feature), asked.get(metric)
+            if requirement is not None and target is not None and after.low is not None:
+                after = _judged(table, feature, requirement, target.confidence) or after
             met = None
             if requirement is not None and after.ends is not None:
                 # where what is told lies on both sides of the limit, so does what may be said
@@ -232,6 +234,20 @@ def _requirements(table: Protected, target: Target | None) -> list[Met]:
                 )
             )
     return requirements
+
+
+def _judged(
+    table: Protected, feature: str, requirement: Requirement, confidence: float
+) -> Estimate | None:
+    """What was measured with the limits of the certificate's own test: one thing has one limit."""
+    metric = requirement.metric
+    if not isinstance(metric, Metric):
+        return None
+    groups = table.by(feature).known().large(MIN_PEOPLE)
+    if len(groups.groups) < 2 or (metric.given_y and table.counts.outcomes != "everybody"):
+        return None
+    estimate = metric.judge(groups, requirement.limit, confidence).estimate
+    return estimate if estimate.value is not None and estimate.low is not None else None
 
 
 def _in_strata(compared: Mapping[str, Counts], target: Target | None) -> list[Met]:

@@ -1,20 +1,23 @@
-"""Red flags about groups: small ones, errors, and who overtakes whom."""
+"""What is found of groups: small ones, who gains most, errors, and who overtakes whom."""
 
 from collections.abc import Iterator, Sequence
 
 from fairpatch.report.figures import Words
-from fairpatch.report.flag import Flag
+from fairpatch.report.findings.finding import Finding
 from fairpatch.report.group_section import GroupsSection
-from fairpatch.report.sentences import least, percent
+from fairpatch.report.others_section import OtherSection
+from fairpatch.report.sentences import count_text, least, percent
 from fairpatch.report.verdict_section import Effect
 
 GRAVE = 5.0
 """Times the accuracy that a group may lose: who loses so much is decided by another model."""
+FOUR_FIFTHS, WORSE = 0.8, 0.02
+"""The rule of thumb for ratios of rates, and by how much one must fall to be a finding."""
 SMALL = 0.02
 """Of the people, the share below which a group that binds is small."""
 
 
-def binding(effect: Effect, groups: Sequence[GroupsSection]) -> Iterator[Flag]:
+def binding(effect: Effect, groups: Sequence[GroupsSection]) -> Iterator[Finding]:
     """Whether what was asked hangs on very few people."""
     for section in groups:
         if len(section.features) != 1:
@@ -27,7 +30,7 @@ def binding(effect: Effect, groups: Sequence[GroupsSection]) -> Iterator[Flag]:
             for row in rows:
                 few = row.people is not None and least(row.people) < SMALL * everybody
                 if few and r.after.between is not None and r.after.between[0] == row.group:
-                    yield Flag(
+                    yield Finding(
                         name="small group",
                         level="look",
                         text=f"{r.name} by {r.feature} depends on {row.group}: fewer than "
@@ -36,7 +39,47 @@ def binding(effect: Effect, groups: Sequence[GroupsSection]) -> Iterator[Flag]:
                     )
 
 
-def accuracy(groups: Sequence[GroupsSection], most: float, words: Words) -> Iterator[Flag]:
+def elsewhere(others: Sequence[OtherSection]) -> Iterator[Finding]:
+    """Whether groups that nobody named fall behind, by a column that looks protected."""
+    for other in others:
+        before, after = other.ratio_before, other.ratio_after
+        if before is None or after is None or after >= FOUR_FIFTHS or before - after < WORSE:
+            continue
+        yield Finding(
+            name="another group falls behind",
+            level="look",
+            text=f"By {other.column}, which is no target, the lowest group's rate falls from "
+            f"{before:.2f} to {after:.2f} of the highest's",
+            todo="Name the column as sensitive too, or say why it need not be.",
+        )
+
+
+def gains_most(effect: Effect, groups: Sequence[GroupsSection], words: Words) -> Iterator[Finding]:
+    """Whether most of the remedy goes to a group that was not behind."""
+    for section in groups:
+        rows = [r for r in section.rows if not (r.hidden or r.unknown) and r.promoted is not None]
+        asked = [r for r in effect.requirements
+                 if r.limit is not None and [r.feature] == section.features]  # fmt: skip
+        if len(rows) < 2 or not asked or asked[0].before.between is None:
+            continue
+        behind = asked[0].before.between[0]
+        most = max(rows, key=lambda r: least(r.promoted or 0))
+        mine = next((r for r in rows if r.group == behind), most)
+        other = least(mine.promoted or 0) if isinstance(mine.promoted, int) else (
+            mine.promoted.at_most if mine.promoted and mine.promoted.at_most is not None else None
+        )  # fmt: skip
+        if most.group != behind and other is not None and least(most.promoted or 0) > other:
+            yield Finding(
+                name="who gains most",
+                level="note",
+                text=f"More {most.group} than {behind} ({section.features[0]}) are newly "
+                f"{words.approved}: {count_text(most.promoted or 0)} against "
+                f"{count_text(mine.promoted or 0)}. {behind} were behind; the patch does not know "
+                "who is who, and reaches others who are alike in its columns",
+            )
+
+
+def accuracy(groups: Sequence[GroupsSection], most: float, words: Words) -> Iterator[Finding]:
     """Whether a group's accuracy falls by more than may be."""
     fell, unclear, grave = [], False, False
     for section in groups:
@@ -56,7 +99,7 @@ def accuracy(groups: Sequence[GroupsSection], most: float, words: Words) -> Iter
             more = ""
             if wrong is not None and wrong.after.middle is not None:
                 more = (
-                    f" (of all without {words.good_outcome}, the share {words.approved} goes from "
+                    f" (of all with {words.bad_outcome}, the share {words.approved} goes from "
                     f"{percent(wrong.before)} to {percent(wrong.after)})"
                 )
             grave |= low - high > GRAVE * most
@@ -65,33 +108,33 @@ def accuracy(groups: Sequence[GroupsSection], most: float, words: Words) -> Iter
                 f"{percent(row.accuracy.after)}{more}"
             )
     if fell:
-        yield Flag(
+        yield Finding(
             name="accuracy of a group",
             level="stop" if grave else "look",
             text=f"Accuracy falls {'; '.join(fell)}",
             todo="See the errors by group, and the outcomes of the promoted.",
         )
     elif unclear:
-        yield Flag(
+        yield Finding(
             name="accuracy of a group",
-            level="look",
+            level="not judged",
             text=f"Whether some group's accuracy falls by more than {most:.0%} is withheld to "
             "protect small counts",
         )
     else:
-        yield Flag(
+        yield Finding(
             name="accuracy of a group",
             level="fine",
             text=f"No group's accuracy falls by more than {most:.0%}",
         )
 
 
-def turned(effect: Effect) -> Iterator[Flag]:
+def turned(effect: Effect) -> Iterator[Finding]:
     """Whether a group that was behind is now ahead."""
     for r in effect.requirements:
         before, after = r.before.between, r.after.between
         if r.limit is not None and after is not None and before == after[::-1]:
-            yield Flag(
+            yield Finding(
                 name="order of the groups",
                 level="look",
                 text=f"{r.name} by {r.feature}: {after[0]} was ahead and is now behind {after[1]}",
@@ -99,20 +142,23 @@ def turned(effect: Effect) -> Iterator[Flag]:
             )
 
 
-def errors_turned(groups: Sequence[GroupsSection], words: Words) -> Iterator[Flag]:
+def errors_turned(groups: Sequence[GroupsSection], words: Words) -> Iterator[Finding]:
     """Whether, among people of the same outcome, a group that was behind is now clearly ahead."""
     for section in groups:
-        for name, among in (("good_approved", "with"), ("bad_approved", "without")):
+        for name, outcome in (
+            ("good_approved", words.good_outcome),
+            ("bad_approved", words.bad_outcome),
+        ):
             told = [(row.group, getattr(row, name)) for row in section.rows if not row.unknown]
             rates = [(g, pair) for g, pair in told if pair and pair.before.value is not None]
             if len(rates) < 2 or any(pair.after.low is None for _, pair in rates):
                 continue
             behind, ahead = (end(rates, key=lambda r: r[1].before.value) for end in (min, max))
             if behind[1].after.low > ahead[1].after.high:
-                yield Flag(
+                yield Finding(
                     name="order of the groups among people alike",
                     level="note",
-                    text=f"Of those {among} {words.good_outcome}, {behind[0]} were less often "
+                    text=f"Of those with {outcome}, {behind[0]} were less often "
                     f"{words.approved} than {ahead[0]}, and are more often now: "
                     f"{percent(behind[1].after)} against {percent(ahead[1].after)}",
                     todo="A target of equal rates can do this; see the errors by group.",

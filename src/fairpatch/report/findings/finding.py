@@ -5,20 +5,21 @@ from typing import Literal
 
 from fairpatch.report.figures import Shown
 
-Level = Literal["stop", "look", "note", "fine"]
-LEVELS: tuple[Level, ...] = ("stop", "look", "note", "fine")
+Level = Literal["stop", "look", "not judged", "note", "fine"]
+LEVELS: tuple[Level, ...] = ("stop", "look", "not judged", "note", "fine")
 """The gravest first."""
-OPEN: tuple[Level, ...] = ("stop", "look")
+OPEN: tuple[Level, ...] = ("stop", "look", "not judged")
 """Those that somebody must decide on."""
 
 
-class Flag(Shown):
+class Finding(Shown):
     """One thing to look at, or one that was looked at and is fine."""
 
     name: str
     """Which check."""
     level: Level
-    """stop: it speaks against signing; look: decide on it; note: know it; fine: nothing found."""
+    """stop: it speaks against signing; look: decide on it; not judged: nobody could tell, here;
+    note: know it; fine: nothing found."""
     text: str
     """What was found."""
     todo: str = ""
@@ -30,6 +31,6 @@ class Flag(Shown):
         return self.level in OPEN
 
 
-def in_order(flags: Sequence[Flag]) -> list[Flag]:
+def in_order(findings: Sequence[Finding]) -> list[Finding]:
     """The gravest first."""
-    return sorted(flags, key=lambda flag: LEVELS.index(flag.level))
+    return sorted(findings, key=lambda finding: LEVELS.index(finding.level))

@@ -1,4 +1,4 @@
-"""Red flags: each is raised by what it is about, and not without."""
+"""Findings: each is raised by what it is about, and not without."""
 
 import numpy as np
 import pandas as pd
@@ -6,16 +6,19 @@ import pytest
 
 from fairpatch import FairPatch, PatchedModel, Target, review
 from fairpatch.base import BaseModel
+from fairpatch.inputs.names import is_protected
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 from fairpatch.report.figures import Figure
-from fairpatch.report.flags import _stability, _target, is_protected
+from fairpatch.report.findings.finding import Finding
+from fairpatch.report.findings.signing import _stability
+from fairpatch.report.findings.target import target as judged_target
 from fairpatch.report.identity import About, Earlier
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import CertificateSection, Certified
 
 
 def flags(found):
-    return {f.name: f for f in reversed(found.summary.flags)}  # the gravest of each name
+    return {f.name: f for f in reversed(found.summary.findings)}  # the gravest of each name
 
 
 def people(n=2_000, seed=0):
@@ -60,7 +63,9 @@ def test_promoted_who_turn_out_worse():
     found = flags(reviewed(card("x", 0.0), X, worse, s))["outcome of the promoted"]
     assert found.level == "stop"
     assert found.text.startswith("Among ")
-    assert "the newly approved have y = 1 less often than those still denied" in found.text
+    assert (
+        "the newly approved have the good outcome less often than those still denied" in found.text
+    )
 
 
 def test_groups_are_not_mixed_when_outcomes_are_compared():
@@ -107,7 +112,7 @@ def test_outcomes_of_few_are_withheld_and_never_called_fine():
     X, y, s = people()
     few = X["x"].where(X["score"] < 0.5).nsmallest(6).max()
     found = flags(reviewed(card("x", float(few)), X, y, s))["outcome of the promoted"]
-    assert found.level == "look"
+    assert found.level == "not judged"
     assert "is withheld to protect small groups" in found.text
 
 
@@ -163,7 +168,7 @@ def test_people_who_alone_would_not_show_it_are_noted():
     (asked,) = [r for r in effect.requirements if r.limit is not None]
     assert asked.met
     assert asked.after.low < asked.limit
-    levels = [next(_target(effect, None, own_rows=own)).level for own in (True, False)]
+    levels = [next(judged_target(effect, None, own_rows=own)).level for own in (True, False)]
     assert levels == ["fine", "note"]
 
 
@@ -240,7 +245,9 @@ def test_demoted_who_turn_out_better():
     better = np.where((X["x"] < 0) & (X["score"] > 0.5), 1, y)
     found = flags(reviewed(patch, X, better, s))["outcome of the demoted"]
     assert found.level == "stop"
-    assert "those still approved have y = 1 less often than the newly denied" in found.text
+    assert (
+        "those still approved have the good outcome less often than the newly denied" in found.text
+    )
     worse = np.where((X["x"] < 0) & (X["score"] > 0.5), 0, y)
     found = flags(reviewed(patch, X, worse, s))
     assert found["outcome of the demoted"].level == "fine"
@@ -278,7 +285,7 @@ def test_a_group_whose_accuracy_falls():
     X, y, s = people()
     harmed = np.where((X["x"] < 0) & (s == "a"), 0, y)
     patch = card("x", 0.0)
-    found = [f for f in reviewed(patch, X, harmed, s).summary.flags
+    found = [f for f in reviewed(patch, X, harmed, s).summary.findings
              if f.name == "accuracy of a group"]  # fmt: skip
     assert [f.level for f in found] == ["stop"]  # by far more than it may
     assert "Accuracy falls among a (s)" in found[0].text
@@ -294,7 +301,7 @@ def test_a_binding_group_of_very_few():
     s = np.where(np.arange(3_000) < 40, "c", s)
     X.loc[:39, "score"] *= 0.8
     found = reviewed(card("x", -1.5), X, y, s)
-    texts = [f.text for f in found.summary.flags if f.name == "small group"]
+    texts = [f.text for f in found.summary.findings if f.name == "small group"]
     if "c against" in found.summary.effect.requirements[0].after.groups:
         assert any("depends on c" in text for text in texts)
     else:
@@ -335,9 +342,9 @@ def test_what_is_hidden_is_not_called_fine():
         direction="promote_only",
     )
     found = reviewed(patch, X, y, s)
-    names = {f.name: f for f in found.summary.flags}
+    names = {f.name: f for f in found.summary.findings}
     assert "protected or proxy" not in names
-    assert names["proxy not measured"].level == "look"
+    assert names["proxy not measured"].level == "not judged"
 
 
 def test_parts_of_what_changes_do_not_narrow_what_is_told():
@@ -350,8 +357,12 @@ def test_parts_of_what_changes_do_not_narrow_what_is_told():
     for line in found.summary.patch.card.lines:
         for own in line.by_group:
             told = table[own.group].promoted
+            kept = table[own.group].people
             least = told if isinstance(told, int) else told.at_least
-            assert own.people.at_least <= least
+            most = kept if isinstance(kept, int) else kept.at_least
+            assert (own.approves if isinstance(own.approves, int) else own.approves.at_least) <= (
+                least + most
+            )
 
 
 @pytest.mark.parametrize(
@@ -412,7 +423,7 @@ def test_a_certificate_that_this_review_contradicts():
         judged = CertificateSection(
             verdict="certified", confidence=0.95, warning=None, results=[result]
         )
-        return "certificate and review disagree" in {f.name for f in _target(effect, judged)}
+        return "certificate and review disagree" in {f.name for f in judged_target(effect, judged)}
 
     assert flagged(0.99)
     assert not flagged(met.after.value)
@@ -421,12 +432,49 @@ def test_a_certificate_that_this_review_contradicts():
 def test_another_verdict_than_that_of_the_review_before():
     X, y, s = people()
     found = reviewed(card("x", -2.0), X, y, s)
-    before = Earlier(date=None, people=100, verdict="certified", flags=0)
+    before = Earlier(date=None, people=100, verdict="certified", findings=[])
     judged = found.summary.model_copy(update={"certificate": None})
-    assert found.replace(certificate=None).with_earlier([before]).summary.flags == judged.flags
+    assert (
+        found.replace(certificate=None).with_earlier([before]).summary.findings == judged.findings
+    )
     section = CertificateSection(verdict="inconclusive", confidence=0.95, warning=None, results=[])
     again = found.replace(certificate=section).with_earlier([before])
     assert "another verdict than before" in flags(again)
     assert again.summary.identity.earlier == [before]
-    many = sum(f.open for f in again.summary.flags)
+    many = sum(f.open for f in again.summary.findings)
     assert again.summary.headline.findings.startswith(f"{many} open finding")
+
+
+def test_no_finding_is_lost_in_silence():
+    """What an earlier review of the patch found is on the next page, found again or not."""
+    X, y, s = people()
+    found = reviewed(card("x", -2.0), X, y, s)
+    stop = Finding(name="a line for one group", level="stop", text="x stands for a (s)")
+    again = next(f for f in found.summary.findings if f.open)
+    before = Earlier(date="2026-05-01", people=100, verdict=None, findings=[stop, again])
+    names = {f.name: f for f in found.with_earlier([before]).summary.findings}
+    assert names["found before: a line for one group"].level == "look"
+    assert "On 2026-05-01 (stop): x stands for a (s). Not found" in (
+        names["found before: a line for one group"].text
+    )
+    assert f"found before: {again.name}" not in names
+    third = Earlier(date=None, people=1, verdict=None, findings=[names.popitem()[1]])
+    assert sum("found before: found" in f.name
+               for f in found.with_earlier([third]).summary.findings) == 0  # fmt: skip
+
+
+def test_a_proxy_is_judged_before_it_is_rounded():
+    """The same patch on other rows is a tick or a finding by an interval, not by a digit."""
+    X, y, s = people(1_500)
+    levels, told = set(), set()
+    for shift in np.linspace(0, 1, 21):
+        moved = X.assign(x=X["x"] + shift * (s == "a"))
+        summary = reviewed(card("x", 0.0), moved, y, s).summary
+        (proxy,) = [p for p in summary.proxies if p.what == "x"]
+        finding = next(f for f in summary.findings if f.name == "protected or proxy")
+        assert (finding.level == "look") == proxy.may_reveal
+        assert proxy.may_reveal == (proxy.auc.high > 0.649) or proxy.auc.high == 0.65
+        levels.add(finding.level)
+        told.add(round(proxy.auc.value, 2) == proxy.auc.value)
+    assert levels == {"look", "fine"}
+    assert told == {True}

@@ -9,21 +9,15 @@ import numpy as np
 
 from fairpatch._arrays import Floats
 from fairpatch.base import scores_of, thresholds_of
-from fairpatch.card.fields import Field
-from fairpatch.card.order import answers_of
 from fairpatch.choose.findings import MANY, SLIGHTLY, SURE, TIMES, outcome_gap, too_many
+from fairpatch.decision import Decision
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.cells import cells
 from fairpatch.measure.close_calls import close_calls
 from fairpatch.measure.counts import Counts
-from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.parts import RangesWeight
-from fairpatch.patch.reach import can_matter
-from fairpatch.patch.terms import ranges_term
-from fairpatch.report.card_section import CardSection
 from fairpatch.report.figures import Words
-from fairpatch.report.flag import Flag
+from fairpatch.report.findings.finding import Finding
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import Effect
 
@@ -31,8 +25,6 @@ FAR = 0.25
 """Of the promoted, the share with a score far below the threshold that is worth a finding."""
 SOME = 0.003
 """Of people, the share exactly at the threshold that is worth a finding."""
-SLIGHT = 0.05
-"""Of the spread of f's log-odds: answers that differ by less are chance."""
 GAIN = 0.02
 """By how much a group's rate must rise before it is asked who rises."""
 PART = 0.2
@@ -43,25 +35,20 @@ ODD = 0.01
 """Of a column's numbers, at most, that are negative where the others are not."""
 
 
-def sense_flags(
-    subject: Subject, effect: Effect, card: CardSection | None, words: Words
-) -> list[Flag]:
+def people_findings(subject: Subject, effect: Effect, words: Words) -> list[Finding]:
     """Findings on who changes and why."""
     return [
         *_worse(subject.table.counts, words),
         *_riskier(subject.table.counts, words),
         *_one_intersection(subject.table.counts, words),
-        *_turned_round(subject),
         *_far_calls(subject, words),
         *_many(effect),
-        *_idle(card, effect),
-        *_out_of_reach(subject.patch),
         *_impossible(subject),
-        *_unnamed(words),
+        *_unnamed(subject.patch.decision),
     ]
 
 
-def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
+def _worse(counts: Counts, words: Words) -> Iterator[Finding]:
     """Within a group, the promoted should turn out no worse than those left denied.
 
     All groups together would mix them: the disadvantaged one has fewer good outcomes.
@@ -83,7 +70,7 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
         known = {key: gap for key, gap in gaps.items() if gap is not None}
         for (feature, group), gap in known.items():
             if gap < -SLIGHTLY:
-                yield Flag(
+                yield Finding(
                     name=f"outcome of the {what}",
                     level="stop" if gap < -SURE else "look",
                     text=f"Among {group} ({feature}), {who} have {words.good_outcome} less "
@@ -93,22 +80,22 @@ def _worse(counts: Counts, words: Words) -> Iterator[Flag]:
                     "the line that moves them.",
                 )
         if known and min(known.values()) >= -SLIGHTLY:
-            yield Flag(
+            yield Finding(
                 name=f"outcome of the {what}",
                 level="fine",
                 text=f"In no group with at least {MIN_PEOPLE} of each do {who} clearly have "
                 f"{words.good_outcome} less often than {whom}",
             )
         elif not known and moved.any():
-            yield Flag(
+            yield Finding(
                 name=f"outcome of the {what}",
-                level="look",
+                level="not judged",
                 text=f"Whether {who} have better outcomes than {whom} is withheld to protect small "
                 "groups",
             )
 
 
-def _riskier(counts: Counts, words: Words) -> Iterator[Flag]:
+def _riskier(counts: Counts, words: Words) -> Iterator[Finding]:
     """The newly approved against those approved before: worse is expected, and has a cost."""
     if counts.outcomes == "approved":
         return
@@ -118,7 +105,7 @@ def _riskier(counts: Counts, words: Words) -> Iterator[Flag]:
         if (outcome_gap(n[:2, 0, 1], n[:2, 1, 1]) or 0.0) < -SURE
     ]
     if worse:
-        yield Flag(
+        yield Finding(
             name="outcome of the newly approved",
             level="note",
             text=f"The newly {words.approved} have {words.good_outcome} less often than those "
@@ -128,7 +115,7 @@ def _riskier(counts: Counts, words: Words) -> Iterator[Flag]:
         )
 
 
-def _one_intersection(counts: Counts, words: Words) -> Iterator[Flag]:
+def _one_intersection(counts: Counts, words: Words) -> Iterator[Finding]:
     """A group that was behind and gains through some of its people, while others gain nothing."""
     for feature in counts.features:
         table = counts.by(feature).known()
@@ -150,7 +137,7 @@ def _one_intersection(counts: Counts, words: Words) -> Iterator[Flag]:
             if little.any():
                 most = int(np.where(within, people * (then - first), -np.inf).argmax())
                 left = [name for name, here in zip(names, little, strict=True) if here]
-                yield Flag(
+                yield Finding(
                     name="one intersection",
                     level="look",
                     text=f"By {feature}, {table.group_names[lowest]} gain through {names[most]} "
@@ -176,53 +163,7 @@ def _groups(counts: Counts) -> Iterator[tuple[str, str, Floats]]:
         )
 
 
-def _turned_round(subject: Subject) -> Iterator[Flag]:
-    """A number that counts for people what the base model counts against them."""
-    patch, base, rows = subject.patch, subject.model.base, subject.sample
-    asked = None if isinstance(base.estimator, str) else base.logits
-    if patch.card is None or (asked is None and patch.provenance.settings.get("keep_order")):
-        return  # of a column of scores an additive model answered when it was learned
-    parts = [part for concept in patch.concepts for part in concept.ranges]
-    if not parts:
-        return
-    columns, held = {column.name: column for column in patch.columns}, Columns.of(rows.X)
-    bins = [_bins(part) for part in parts]
-    fields = [
-        Field(
-            columns[part.column],
-            edges,
-            in_order=True,
-            codes=tuple((float(r.code or 0.0), "") for r in part.codes),
-        )
-        for part, (edges, _) in zip(parts, bins, strict=True)
-    ]
-    pieces = [field.read(held) for field in fields]
-    answers = answers_of(asked, rows.X, rows.f, fields, pieces)
-    slight = SLIGHT * float(rows.f.std())
-    for part, (_, points), answer, piece in zip(parts, bins, answers, pieces, strict=True):
-        low, high = (end[: len(points)] for end in answer)  # of bins: a code is said by itself
-        many = np.bincount(piece, minlength=len(points) + 1)[: len(points)] >= 3 * MIN_PEOPLE
-        likes = high[:, None] + slight < low[None, :]  # the second better than the first
-        against = (points[:, None] > points[None, :]) & likes & many[:, None] & many[None, :]
-        if against.any():
-            yield Flag(
-                name="order turned round",
-                level="stop",
-                text=f"{part.column} turns the base model's order round: it gives points for what "
-                "the model counts against people",
-                todo="Keep its order (keep_order='numbers'), or leave the column out.",
-            )
-
-
-def _bins(part: RangesWeight) -> tuple[Floats, Floats]:
-    """Where the bins of a number begin, and the points in each; 0 between two ranges."""
-    ends = [end for r in part.quantities for end in (r.at_least, r.below) if end is not None]
-    edges = np.unique(np.array(ends, np.float64))
-    first = np.nextafter(edges[:1], -np.inf) if len(edges) else np.zeros(1)
-    return edges, ranges_term(part, np.append(first, edges))  # a number of each bin
-
-
-def _far_calls(subject: Subject, words: Words) -> Iterator[Flag]:
+def _far_calls(subject: Subject, words: Words) -> Iterator[Finding]:
     """People whom the base model was sure to deny."""
     f, decision = subject.sample.f, subject.patch.decision
     promoted = subject.changed & (f <= 0)
@@ -237,17 +178,17 @@ def _far_calls(subject: Subject, words: Words) -> Iterator[Flag]:
     if share > FAR:
         end = f"below {low:g}" if decision.favourable else f"above {high:g}"
         amount = "half" if share > 2 * FAR else "a quarter"
-        yield Flag(
+        yield Finding(
             name="far from the threshold",
             level="look",
             text=f"More than {amount} of the newly {words.approved} have a score {end}: these are "
             "not close calls",
             todo=f"A patch for scores from {low:g} to {high:g} alone changes close calls only "
-            f"(Target(only_between=({low:g}, {high:g}))); Alternatives say what that costs.",
+            f"(Target(only_between=({low:g}, {high:g}))); the menu says what that costs.",
         )
 
 
-def _many(effect: Effect) -> Iterator[Flag]:
+def _many(effect: Effect) -> Iterator[Finding]:
     """More changes than a patch should need."""
     rate = effect.change.change_rate.middle
     if rate is None:
@@ -260,60 +201,28 @@ def _many(effect: Effect) -> Iterator[Flag]:
     if texts:
         both = len(texts) > 1
         text = " and ".join(texts)
-        yield Flag(
+        yield Finding(
             name="many changes",
             level="stop" if both else "look",
             text=f"{text[:1].upper()}{text[1:]}"
             + (": this is another model rather than a patch" if both else ""),
-            todo="See what each condition costs; ask for less, allow other columns, or train a new "
+            todo="See the menu; ask for less, allow other columns, or train a new "
             "model and validate it.",
         )
 
 
-def _idle(card: CardSection | None, effect: Effect) -> Iterator[Flag]:
-    """Lines without which nobody would be decided otherwise, one way or the other."""
-    changed = effect.change.changed
-    idle = [
-        line.who
-        for line in (card.lines if card else ())
-        if line.moves == 0 and isinstance(changed, int) and line.changes_without == changed
-    ]
-    if idle:
-        others = f" and {len(idle) - 1} more" if len(idle) > 1 else ""
-        yield Flag(
-            name="a line that moves nobody",
-            level="look",
-            text=f"{idle[0]}{others}: nobody here would be decided otherwise without it",
-            todo="Remove it: a shorter scorecard is easier to defend.",
-        )
-
-
-def _out_of_reach(patch: Patch) -> Iterator[Flag]:
-    """Points that change no decision whatever else a person has: they are too few."""
-    dead = [line.name for line in patch.lines if not can_matter(patch, line)]
-    if dead:
-        others = f" and {len(dead) - 1} more" if len(dead) > 1 else ""
-        yield Flag(
-            name="points that are never enough",
-            level="note",
-            text=f"{dead[0]}{others}: with the points of all other columns it is not enough to "
-            "change a decision",
-            todo="It can be struck: nobody's decision depends on it.",
-        )
-
-
-def _unnamed(words: Words) -> Iterator[Flag]:
-    """A page that says y = 1 and decision 1 leaves it to the reader what these are."""
-    if words.good_outcome.startswith("y = ") or words.favoured.startswith("decision "):
-        yield Flag(
+def _unnamed(decision: Decision) -> Iterator[Finding]:
+    """A page that cannot name them leaves it to the reader what is decided, and what is good."""
+    if decision.good_outcome.startswith("y = ") or decision.favoured.startswith("decision "):
+        yield Finding(
             name="unnamed decision",
             level="note",
-            text=f"Nobody has said what {words.favoured} and {words.good_outcome} stand for",
+            text="Nobody has said what the decision and its good outcome are called",
             todo="Name them before anybody signs: Decision(approved=..., positive_words=...).",
         )
 
 
-def _impossible(subject: Subject) -> Iterator[Flag]:
+def _impossible(subject: Subject) -> Iterator[Finding]:
     """A few negative numbers in a column that has none otherwise: mistakes, most likely."""
     held = Columns.of(subject.sample.X)
     for column in subject.patch.columns:
@@ -322,7 +231,7 @@ def _impossible(subject: Subject) -> Iterator[Flag]:
         values = np.asarray(held.values(column), np.float64)
         negative = np.sum(values < 0) / max(np.isfinite(values).sum(), 1)
         if 0 < negative <= ODD:
-            yield Flag(
+            yield Finding(
                 name="impossible values",
                 level="look",
                 text=f"A few values of {column.name} are negative: are they mistakes?",

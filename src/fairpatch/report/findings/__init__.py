@@ -1,0 +1,1 @@
+"""What a validator should look at before signing: one function a finding."""
