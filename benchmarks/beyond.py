@@ -27,6 +27,7 @@ from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.fit import fit_target, train_frontier
 from fairpatch.choose.learner import Task, dial_ratio
 from fairpatch.choose.menu import FINER as FINEST
+from fairpatch.choose.menu import WIDEST
 from fairpatch.choose.target import Target
 from fairpatch.commod.adversarial import Adversarial
 from fairpatch.commod.problem import Grid
@@ -51,7 +52,7 @@ FREE = {"prefer": ("changes", "accuracy"), "price_per_change": 1.0}
 OURS: dict[str, tuple[Card, dict[str, Any]]] = {
     "fairpatch": (Card(), {}),
     "fairpatch, in order": (Card(keep_order="all"), {}),
-    "fairpatch, fewest": (Card(**FINEST), {**FREE, "max_columns": 100}),
+    "fairpatch, fewest": (Card(**FINEST), {**FREE, "max_columns": WIDEST}),
     "fairpatch, accurate": (Card(), {"price_per_change": 0.0}),
 }
 """Scorecards: the default, two others of its menu, and where accuracy is preferred."""

@@ -17,7 +17,7 @@ from fairpatch.base import BaseModel
 from fairpatch.card.learner import Card
 from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.learner import Learner, dial_ratio
-from fairpatch.choose.menu import FINER
+from fairpatch.choose.menu import FINER, WIDEST
 from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 from fairpatch.measure.direction import untouched
@@ -30,7 +30,7 @@ FIRST_SEED = 730
 FEWEST = 10
 BELOW = 0.1
 ASKED = 1_000
-FREE = {"prefer": ("changes", "accuracy"), "price_per_change": 1.0, "max_columns": 100}
+FREE = {"prefer": ("changes", "accuracy"), "price_per_change": 1.0, "max_columns": WIDEST}
 VARIANTS: dict[str, tuple[Learner, dict[str, Any]]] = {
     "default": (Card(), {}),
     "in order": (Card(keep_order="all"), {}),

@@ -34,11 +34,13 @@ from fairpatch.patch.encoding import Encoder
 from fairpatch.patch.held_back import held_back
 from fairpatch.verdict import Verdict
 
+WIDEST = 20
+"""Columns of the fewest changes: to weigh all of a hundred against each other takes minutes."""
 SCORECARD, IN_ORDER, FEWEST, KNOWN = "scorecard", "in order", "fewest changes", "group known"
 WORDS = {
     SCORECARD: "the choice",
     IN_ORDER: "the base model's order kept in every column",
-    FEWEST: "every column, any order, finer points",
+    FEWEST: "up to 20 columns, any order, finer points",
     KNOWN: "points by group, for comparison",
 }
 DEAR = 0.15
@@ -355,7 +357,7 @@ def _without_problem(search: Search) -> dict[str, Any]:
 
 def _fewest(search: Search) -> Search:
     target, learner = search.task.target, _card(search)
-    wide = max(len({f.column.name for f in search.task.encoder.features}), 1)
+    wide = min(WIDEST, max(len({f.column.name for f in search.task.encoder.features}), 1))
     columns = wide if target.max_columns is None else target.max_columns
     asked = target.replace(
         max_columns=columns, prefer=("changes", "accuracy"), price_per_change=1.0
