@@ -12,7 +12,7 @@ import pytest
 
 from fairpatch import FairPatch, Target
 from fairpatch.measure.metric import P_RULE
-from fairpatch.report.in_tens import InTens
+from fairpatch.report.refusal import InTens
 
 MANY = bool(os.environ.get("FAIRPATCH_ATTACK"))
 

@@ -14,9 +14,10 @@ from fairpatch.cli.signature import sign
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.life import plan as plans
-from fairpatch.life.alternatives import Tried, _choose, keeps
+from fairpatch.life.alternatives import Tried, _choose, _told_once, keeps
 from fairpatch.life.plan import Need, Plan, Try, tries_for
 from fairpatch.report.figures import Figure
+from fairpatch.report.stability_section import chance_of_better
 
 OPTIONS = """\
 data: {data}
@@ -201,3 +202,33 @@ def test_a_gap_of_nothing_meets_every_limit():
     rows = rows.scored(BaseModel("score"))
     met, missed = keeps(rows, approved, Target(demographic_parity_difference=0.0))
     assert (met, missed) == (True, 0.0)
+
+
+def read(folder):
+    return json.loads((folder / "record.json").read_text())
+
+
+def test_that_nothing_serves_is_a_record_too(tmp_path, record):
+    """Where no try finds a patch at all, what was asked and tried is still written and sealed."""
+    options = config.read(record / "fairpatch.yaml")
+    target = options.target.model_copy(update={"p_rule": 0.999, "max_changes": 0.0001})
+    hopeless = options.model_copy(update={"target": target})
+    chosen, why = alternatives.search(hopeless, tmp_path / "none", quiet=True)
+    assert chosen is None
+    assert (
+        why == f"None serves: 0 of {len(read(tmp_path / 'none')['tried'])} tries meet the target."
+    )
+    assert not any(t["reached"] for t in read(tmp_path / "none")["tried"])
+    page = (tmp_path / "none" / "record.html").read_text()
+    assert "No alternative meets the target" in page
+    assert "out of reach" in page
+
+
+def test_the_same_patch_is_counted_once(record):
+    told = read(record / "A")
+    own = [t for t in told["tried"] if t["reached"] and t["same_as"] is None]
+    assert len(own) == len({t["patch_sha256"] for t in told["tried"] if t["reached"]})
+    assert told["chance"] == chance_of_better(len(own))
+    one = Tried.model_validate(own[0])
+    again, third = (one.model_copy(update={"name": name}) for name in ("again", "third"))
+    assert [t.same_as for t in _told_once([one, again, third])] == [None, one.name, one.name]

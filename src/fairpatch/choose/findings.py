@@ -16,7 +16,7 @@ from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.target import MOST_CHANGES, Requirement, Target
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
-from fairpatch.floor import MIN_PEOPLE, too_few
+from fairpatch.floor import MIN_PEOPLE, full_tens, too_few
 from fairpatch.measure.dial import Dial
 from fairpatch.patch.encoding import Encoder
 
@@ -128,7 +128,8 @@ def nearest(frontier: Frontier, target: Target) -> str:
                 "be met"
             )
     advice = []
-    cheapest = _fewest_changes(frontier, target)
+    found = cheapest_fair(frontier, target)
+    cheapest = None if found is None else found[0]
     if cheapest is not None and target.max_changes is not None:
         advice.append(f"with max_changes={_rounded_up(cheapest):g} it can be met")
     elif cheapest is not None and cheapest > MOST_CHANGES:
@@ -146,7 +147,7 @@ def nearest(frontier: Frontier, target: Target) -> str:
         )
     if target.max_columns is not None:
         advice.append("more columns may help")
-    advice += _small_groups(frontier)
+    advice += small_groups(frontier)
     return f"no patch meets the target ({target}) on the selection rows: {'; '.join(advice)}"
 
 
@@ -165,14 +166,22 @@ def _least_displacement(frontier: Frontier, target: Target) -> float | None:
     return min(moved, default=None)
 
 
-def _fewest_changes(frontier: Frontier, target: Target) -> float | None:
-    """With how few changes everything else of the target could be met."""
-    rates = []
+def cheapest_fair(frontier: Frontier, target: Target) -> tuple[float, int, int] | None:
+    """The fewest changes with which everything else of the target could be met; where that is.
+
+    A share by full tens of people, upwards, so that terminal and page say the same and what they
+    say is enough; candidate and step.
+    """
+    found: list[tuple[float, int, int]] = []
     for m, by_feature in enumerate(frontier.dials):
         dial = next(iter(by_feature.values()))
         met = _allowed(frontier, m, target, target.fairness_requirements, within=False)
-        rates += dial.change_rate[met[:1]].tolist()
-    return min(rates, default=None)
+        found += [(float(dial.change_rate[k]), m, int(k)) for k in met[:1]]
+    if not found:
+        return None
+    rate, m, k = min(found)
+    people = max(next(iter(frontier.dials[m].values())).people, 1)
+    return min((full_tens(round(rate * people)) + MIN_PEOPLE) / people, 1.0), m, k
 
 
 def _best(frontier: Frontier, target: Target, asked: Requirement) -> float | None:
@@ -210,7 +219,7 @@ def _allowed(
     return met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
 
 
-def _small_groups(frontier: Frontier) -> list[str]:
+def small_groups(frontier: Frontier) -> list[str]:
     """Groups whose rates are mostly chance."""
     advice = []
     for feature in frontier.counts.features:

@@ -27,6 +27,8 @@ from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.front import FairPatch
 from fairpatch.life.plan import NEARLY, Need, Plan, Try
 from fairpatch.measure.cells import UNKNOWN
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import correct_rate
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import Patch
@@ -35,6 +37,7 @@ from fairpatch.report.figures import Count, Figure, Shown, Tens, figure
 from fairpatch.report.identity import patch_hash
 from fairpatch.report.sentences import least
 from fairpatch.report.stability_section import chance_of_better
+from fairpatch.verdict import Verdict
 
 COMPARED = 1 / 3
 """Of the rows, those that all tries are compared on: none of them has learned from these."""
@@ -52,7 +55,11 @@ class Tried(Shown):
     verdict: str | None
     """Of its certificate, on rows of its own."""
     met: bool
-    """Whether it meets the target on the comparison rows."""
+    """Whether it meets the target: on the comparison rows, or certified and not refuted there."""
+    by_chance: bool = False
+    """Whether the comparison rows miss the target by no more than chance explains."""
+    same_as: str | None = None
+    """An earlier try that gave the same patch; it is counted once."""
     kept: bool
     """Whether the business need is kept within its tolerance."""
     changed: Count | None
@@ -90,7 +97,7 @@ class AlternativesRecord(Shown):
 
     format: Literal["fairpatch.alternatives"] = "fairpatch.alternatives"
     """What this is."""
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     """Of this format."""
     plan: Plan
     """What was fixed before."""
@@ -153,12 +160,17 @@ def search(
         except TargetNotReachedError as error:
             results.append((one, None, str(error)))
     first = next((g for _, g, _ in results if g is not None), None)
-    if first is None:
-        raise TargetNotReachedError(str(results[0][2]))
+    if first is None:  # that nothing serves is a record, too: of what f itself does
+        trivial = {r.metric.name: 0.001 if r.metric.at_least else 0.999
+                   for r in target.fairness_requirements}  # fmt: skip
+        first = make(target.replace(**trivial, max_changes=1.0), True)
+        first.fit(learned, plan.label, sensitive_features=sensitive)
     rows = first.patched_.rows(compared, plan.label, sensitive)
     counts = decided(rows, rows.f > 0)
     published = reviewed(counts, target.metrics)
-    tried = [_tried(one, g, why, rows, target, plan.need, money) for one, g, why in results]
+    tried = _told_once(
+        [_tried(one, g, why, rows, target, plan.need, money) for one, g, why in results]
+    )
     chosen, why = _choose(tried, target, plan.need)
     large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
     q = group_probabilities(rows, first.fitted_.wide_encoder)
@@ -173,7 +185,7 @@ def search(
         chosen=chosen,
         why=why,
         stopped=f"All {len(plan.tries)} tries of the plan were made.",
-        chance=chance_of_better(max(sum(t.reached for t in tried), 1)),
+        chance=chance_of_better(max(sum(t.reached and t.same_as is None for t in tried), 1)),
         fewest_known=None if known is None else round(full_tens(known.changes) / known.people, 3),
         fewest_blind=None if blind is None else round(blind, 3),
         people=full_tens(len(rows)),
@@ -233,13 +245,16 @@ def _tried(
     decision = patch.decide(rows.X, rows.f)
     counts = decided(rows, decision)
     met, _ = keeps(rows, decision, target)
+    certified = g.certificate_ is not None and g.certificate_.verdict is Verdict.CERTIFIED
+    by_chance = not met and certified and not _refuted(counts, target)
     worse = _given_up(need, rows, patch, decision, money)
     return Tried(
         name=one.name,
         reached=True,
         why_not=None,
         verdict=None if g.certificate_ is None else str(g.certificate_.verdict),
-        met=met,
+        met=met or by_chance,
+        by_chance=by_chance,
         kept=worse <= need.tolerance,
         changed=tens.count(np.sum(decision != (rows.f > 0))),
         fairness={f: apart(target.metrics[0], counts, f, tens) for f in counts.features},
@@ -255,6 +270,26 @@ def _tried(
         proxy=max(round(group_auc(patch.points(rows.X), codes), 1) for codes in rows.s.codes.T),
         patch_sha256=patch_hash(patch),
     )
+
+
+def _refuted(counts: Counts, target: Target) -> bool:
+    """Whether the comparison rows show that the target does not hold."""
+    return any(
+        r.metric.judge(counts.by(f).known(), r.limit, target.confidence).verdict is Verdict.REFUTED
+        for r in target.fairness_requirements
+        if isinstance(r.metric, Metric)
+        for f in counts.features
+    )
+
+
+def _told_once(tried: list[Tried]) -> list[Tried]:
+    """Each with the first try that gave the same patch."""
+    first: dict[str, str] = {}
+    found = []
+    for t in tried:
+        same = None if t.patch_sha256 is None else first.setdefault(t.patch_sha256, t.name)
+        found.append(t.model_copy(update={"same_as": same if same != t.name else None}))
+    return found
 
 
 def keeps(rows: Rows, decision: Bools, target: Target) -> tuple[bool, float]:
@@ -325,8 +360,8 @@ def _choose(tried: list[Tried], target: Target, need: Need) -> tuple[str | None,
     if not serve:
         met = sum(t.met for t in tried)
         return None, (
-            f"None serves: {met} of {len(tried)} tries meet the target on the comparison rows, and "
-            "none of these keeps the business need within its tolerance."
+            f"None serves: {met} of {len(tried)} tries meet the target"
+            + (", and none of these keeps the business need within its tolerance." if met else ".")
         )
     near, words = serve, "changes the fewest decisions"
     if need.prefer == "least_disparity":

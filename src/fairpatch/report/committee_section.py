@@ -22,7 +22,6 @@ from fairpatch.report.figures import Shown, Words
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.group_section import SwapSection
 from fairpatch.report.identity import RECORD, About
-from fairpatch.report.outcome_section import OutcomeSection
 from fairpatch.report.proxy_section import Proxy, auc_text
 from fairpatch.report.sentences import count_text, figure_text
 from fairpatch.report.subject import Subject
@@ -98,7 +97,6 @@ def committee_section(
     swap: Sequence[SwapSection],
     proxies: Sequence[Proxy],
     words: Words,
-    outcomes: OutcomeSection,
 ) -> Committee:
     """Everything that is asked, in the order in which a committee reads."""
     about = subject.about
@@ -118,7 +116,7 @@ def committee_section(
     measured = {
         "legal basis": _legal(subject, findings),
         "customer notices": _notices(subject, swap, words),
-        "credit impact": [*_impact(swap, amounts, words), *outcomes.sentences],
+        "credit impact": _impact(swap, amounts, words),
         "data quality": _data(subject, findings),
         "base model validation": _base(subject, certificate),
         "monitoring plan": _monitoring(subject),

@@ -112,9 +112,17 @@ def _middle(ends: tuple[float, float]) -> float:
     return (ends[0] + ends[1]) / 2
 
 
+def _needed(better: float, metric: str) -> str:
+    """A business metric beside the base model's: what rises and falls, as people say it."""
+    if metric == "expected_loss":
+        return f"loss {-better:+.0%}"
+    return f"{better:+.0%}" if metric in ("profit", "approvals") else f"{better:+.3f}"
+
+
 _PLAIN = str.maketrans("", "", "\n\t\N{NO-BREAK SPACE}")
 _WORDS = {
     "auc_text": auc_text,
+    "needed": _needed,
     "percent": _percent,
     "number": _number,
     "count_text": count_text,

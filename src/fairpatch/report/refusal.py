@@ -1,21 +1,90 @@
 """The record of a target that could not be met: what was asked, what was tried, what is nearest."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from fairpatch.choose.findings import FEW, TargetNotReachedError
+from fairpatch.choose.findings import TargetNotReachedError, cheapest_fair, small_groups
 from fairpatch.choose.frontier import Frontier, fewest
 from fairpatch.choose.target import Target
+from fairpatch.disclose.tens import ends_of
 from fairpatch.files.atomic import write_whole
 from fairpatch.files.strict_json import dumps_safely
 from fairpatch.floor import MIN_PEOPLE, full_tens
+from fairpatch.measure.dial import Counted, Dial
+from fairpatch.measure.metric import Metric
 from fairpatch.report.figures import Shown, Words, words_of
 from fairpatch.report.identity import About
-from fairpatch.report.in_tens import Ends, InTens
 from fairpatch.report.page import render
+
+Ends = tuple[float, float]
+"""What a share lies between, to three digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class InTens:
+    """Which groups of a frontier may be shown, and shares of their people, by full tens.
+
+    To the last digit, a ratio and a difference of two rates give a group of 24 its exact count.
+    Whoever knows a person's columns knows at which strength they change: steps by one would tell
+    their group.
+    """
+
+    large: dict[str, list[int]]
+    """By feature, the groups of at least ten people, in the order of the dials; two or more."""
+    sized: bool = False
+    """Whether it is no secret how many people each group has."""
+
+    @classmethod
+    def of(cls, frontier: Frontier, metrics: Sequence[Metric]) -> Self:
+        """What may be shown of a frontier, where these metrics are."""
+        large = {}
+        for name in frontier.counts.features:
+            if name not in frontier.dials[0]:  # in strata, or against a reference
+                continue
+            counts = frontier.counts.by(name).known()
+            both = zip(counts.groups, counts.sizes.tolist(), strict=True)  # dials order as text
+            sizes = [size for _, size in sorted(both, key=lambda pair: str(pair[0][0]))]
+            groups = [i for i, size in enumerate(sizes) if size >= MIN_PEOPLE]
+            if len(groups) > 1:
+                large[name] = groups
+        whole = all(
+            len(groups) == len(frontier.counts.by(name).groups) for name, groups in large.items()
+        ) and len(large) == len(frontier.counts.features)
+        # how many have each label is told nowhere
+        sized = whole and not any(metric.given_y for metric in metrics)
+        return cls(large, sized)
+
+    def only(self, dials: Mapping[str, Dial]) -> list[Dial]:
+        """Of each feature's dial, the groups that are shown."""
+        return [dials[name].of_groups(groups) for name, groups in self.large.items()]
+
+    def share(self, hits: float, among: float) -> Ends:
+        """What a share lies between."""
+        return self._outwards(*self._ends(hits, among))
+
+    def metric(self, metric: Metric, positive: Counted, size: Counted) -> Ends:
+        """What a metric lies between at one stretch of a dial, (groups, labels)."""
+        low = high = 0.0
+        for make in metric.rates:
+            labels = make("g").labels
+            ends = metric.between(
+                [
+                    self._ends(float(p[labels].sum()), float(n[labels].sum()))
+                    for p, n in zip(positive, size, strict=True)
+                ]
+            )
+            low, high = low + ends[0], high + ends[1]
+        return self._outwards(low, high, metric.highest)
+
+    def _ends(self, hits: float, among: float) -> Ends:
+        return ends_of(hits, among, known=self.sized, exact=False)
+
+    def _outwards(self, low: float, high: float, most: float = 1.0) -> Ends:
+        return float(np.floor(low * 1000) / 1000), float(min(most, np.ceil(high * 1000) / 1000))
 
 
 class Point(Shown):
@@ -34,7 +103,7 @@ class Refused(Shown):
 
     format: Literal["fairpatch.refusal"] = "fairpatch.refusal"
     """What this is."""
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     """Of this format."""
     model: str | None
     """What the model is called."""
@@ -50,8 +119,8 @@ class Refused(Shown):
     """Which decisions could change."""
     why: str
     """The decisive reason, in a sentence."""
-    small_groups: bool
-    """Whether a group of fewer than thirty people is among those compared: its rate is chance."""
+    small_groups: list[str]
+    """Features with a group so small that its rate is chance, in words."""
     decision: Words
     """What the decisions and outcomes are called."""
     tried: int
@@ -80,7 +149,8 @@ class Refusal:
         if error.frontier is None or error.target is None:
             raise ValueError("the search itself is not at hand")
         about, target, frontier = about or About(), error.target, error.frontier
-        points = _points(frontier, target)
+        found = cheapest_fair(frontier, target)
+        points = _points(frontier, target, found)
         before, nearest, cheapest = points or (None, None, None)
         requirement = target.fairness_requirements[0]
         return cls(
@@ -91,11 +161,8 @@ class Refusal:
                 command=about.command,
                 asked=str(target),
                 direction=target.direction,
-                why=_why(frontier, target, cheapest),
-                small_groups=any(
-                    int(frontier.counts.by(f).known().sizes.min()) < FEW
-                    for f in frontier.counts.features
-                ),
+                why=_why(frontier, target, found),
+                small_groups=small_groups(frontier),
                 decision=words_of(frontier.candidates.decision),
                 tried=len(frontier.dials),
                 nearest=nearest,
@@ -119,7 +186,7 @@ class Refusal:
         return write_whole(path, render("refused.html", refused=self.record))
 
 
-def _why(frontier: Frontier, target: Target, cheapest: Point | None) -> str:
+def _why(frontier: Frontier, target: Target, cheapest: tuple[float, int, int] | None) -> str:
     """Impossible for any method, too dear, or out of reach of a patch: what decides first."""
     large = {f: frontier.counts.by(f).known().large(MIN_PEOPLE) for f in frontier.counts.features}
     known, _ = fewest(target, large, {}, frontier.f_logit > 0, frontier.weight)
@@ -130,11 +197,11 @@ def _why(frontier: Frontier, target: Target, cheapest: Point | None) -> str:
             f"No method can: at least {least:.1%} of all decisions must change, whatever is used "
             f"to decide, and at most {target.most_changes:.1%} may."
         )
-    if cheapest is not None and cheapest.changed[0] > target.most_changes:
+    if cheapest is not None and cheapest[0] > target.most_changes:
         return (
-            f"A patch that meets it changes about {sum(cheapest.changed) / 2:.0%} of all "
-            f"decisions, and at most {target.most_changes:.0%} may change. Methods that use the "
-            f"sensitive feature to decide need {least:.1%} or more."
+            f"A patch that meets it changes {cheapest[0]:.0%} of all decisions, and at most "
+            f"{target.most_changes:.0%} may change. Methods that use the sensitive feature to "
+            f"decide need {least:.1%} or more."
         )
     return (
         "No strength of any candidate reaches it: the columns that the patch may use do not tell "
@@ -142,30 +209,28 @@ def _why(frontier: Frontier, target: Target, cheapest: Point | None) -> str:
     )
 
 
-def _points(frontier: Frontier, target: Target) -> tuple[Point, Point, Point | None] | None:
+def _points(
+    frontier: Frontier, target: Target, cheapest: tuple[float, int, int] | None
+) -> tuple[Point, Point, Point | None] | None:
     """The base model, the fairest within the changes allowed, and the cheapest that is fair.
 
     None where too few people, weights or comparisons of another kind forbid it.
     """
-    metric, limit = target.metrics[0], target.fairness_requirements[0].limit
+    metric = target.metrics[0]
     tens = InTens.of(frontier, [metric])
     weighted = frontier.candidates.roles.weight is not None  # tens of weights are no tens of people
     if weighted or target.comparisons is not None or not tens.large:
         return None
     sign = 1 if metric.at_least else -1
-    nearest, cheapest = (-np.inf, 0, 0), (np.inf, 0, 0)
+    nearest = (-np.inf, 0, 0)
     for m, by_feature in enumerate(frontier.dials):
         dials = tens.only(by_feature)
         worst = np.min([sign * metric.along(dial) for dial in dials], axis=0)
         rate = dials[0].change_rate
         within = np.flatnonzero((rate <= target.most_changes) & ~np.isnan(worst))
-        met = np.flatnonzero(worst >= sign * limit)
         if len(within):
             k = int(within[worst[within].argmax()])
             nearest = max(nearest, (float(worst[k]), m, k))
-        if len(met):
-            k = int(met[rate[met].argmin()])
-            cheapest = min(cheapest, (float(rate[k]), m, k))
 
     def point(m: int, k: int) -> Point:
         dials = tens.only(frontier.dials[m])
@@ -182,5 +247,5 @@ def _points(frontier: Frontier, target: Target) -> tuple[Point, Point, Point | N
     return (
         point(0, 0),
         point(*nearest[1:]),
-        point(*cheapest[1:]) if np.isfinite(cheapest[0]) else None,
+        None if cheapest is None else point(*cheapest[1:]),
     )

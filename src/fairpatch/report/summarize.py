@@ -134,7 +134,7 @@ def summarize(
         if len(reasons_for)
         else None,
         committee=committee_section(
-            subject, section.card, certificate, findings, swap, proxies, words, outcomes
+            subject, section.card, certificate, findings, swap, proxies, words
         ),
         refit=None,
         signed=None,
