@@ -12,8 +12,7 @@ from playwright.sync_api import sync_playwright
 from sample_review import write
 
 HERE = Path(__file__).parent
-READ = ("h1", ".lead", ".light", ".light + .note", ".box:has(#look)", ".box:has(#why)",
-        ".box:has(#who-changes)", ".box:has(#few)")  # fmt: skip
+READ = ("h1", ".lead", ".light", "#card", "#who", "#outcomes", "#menu", "#findings")
 """What to read, in the order of the numbers on start/validator.md."""
 NUMBER = """(at, number) => {
   const box = at.getBoundingClientRect(), badge = document.createElement("b");
@@ -41,12 +40,12 @@ def main() -> None:
 
 
 def _with_numbers(view: Any) -> None:
-    view.add_style_tag(content="body { padding-left: 36px } .grid.first { column-gap: 36px }")
+    view.add_style_tag(content="body { padding-left: 36px } .grid { column-gap: 36px }")
     for number, what in enumerate(READ, 1):
         view.evaluate(
             f"([what, number]) => ({NUMBER})(document.querySelector(what), number)", [what, number]
         )
-    end = view.evaluate("document.querySelector('.grid.first').getBoundingClientRect().bottom")
+    end = view.evaluate("document.querySelector('#sheet').getBoundingClientRect().bottom")
     view.set_viewport_size({"width": 1000, "height": int(end) + 12})
     view.screenshot(path=HERE / "start" / "review-read.png")
 

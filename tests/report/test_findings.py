@@ -11,6 +11,7 @@ from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeig
 from fairpatch.report.figures import Figure
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.findings.signing import _stability
+from fairpatch.report.findings.target import _apart
 from fairpatch.report.findings.target import target as judged_target
 from fairpatch.report.identity import About, Earlier
 from fairpatch.report.stability_section import StabilitySection
@@ -182,7 +183,7 @@ def test_a_fit_reviewed_on_other_people_says_so():
     g = g.fit(many.drop(columns="id"), "y", sensitive_features=["group"])
     found = g.review(few.drop(columns="id"), "y", sensitive_features=["group"], refits=0)
     own = flags(found)["target"]
-    assert own.level in ("note", "stop")  # by chance these few miss it, or do not show it
+    assert own.level in ("note", "look", "stop")  # these few miss it, or do not show it
 
 
 def test_points_that_are_never_enough_are_noted():
@@ -478,3 +479,16 @@ def test_a_proxy_is_judged_before_it_is_rounded():
         told.add(round(proxy.auc.value, 2) == proxy.auc.value)
     assert levels == {"look", "fine"}
     assert told == {True}
+
+
+def test_certificate_and_review_disagree_only_beyond_chance():
+    """Both are measured: that one lies outside of the other's interval is no contradiction yet."""
+
+    def figure(value, low, high):
+        return Figure(value=value, low=low, high=high, at_least=None, at_most=None, reason=None,
+                      groups="", between=None)  # fmt: skip
+
+    certified = figure(0.832, 0.800, 0.866)
+    assert not _apart(certified, figure(0.785, 0.751, 0.820))
+    assert _apart(certified, figure(0.70, 0.665, 0.735))
+    assert _apart(certified, figure(0.791, 0.790, 0.792))

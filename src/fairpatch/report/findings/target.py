@@ -2,11 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
+from fairpatch.choose.findings import SURE
 from fairpatch.report.figures import Figure
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.sentences import ends, figure_text
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
+
+TWO_SIDED = 1.96
+"""Standard errors beyond which two figures differ by more than chance."""
 
 
 def target(
@@ -15,12 +21,17 @@ def target(
     """Whether it is met on these people, and certified on others."""
     missed = [r for r in effect.requirements if r.met is False]
     for r in missed:
+        # certified on others: these people speak against it where chance does not explain them
+        chance = not own_rows and _could_be_chance(r) and _certified(certificate)
         yield Finding(
             name="target",
-            level="stop",
+            level="look" if chance else "stop",
             text=f"{r.name} by {r.feature} is not met on these people: {figure_text(r.after)}"
-            f"{r.after.groups}, target {r.limit:g}",
-            todo="Set a safety margin (safety_margin=1), or fit on more rows.",
+            f"{r.after.groups}, target {r.limit:g}"
+            + ("; chance alone could explain that" if chance else ""),
+            todo="Look again on more people."
+            if chance
+            else "Set a safety margin (safety_margin=1), or fit on more rows.",
         )
     asked = [r for r in effect.requirements if r.limit is not None]
     if asked and not missed and all(r.met for r in asked):
@@ -96,9 +107,17 @@ def _could_be_chance(asked: Met) -> bool:
     )
 
 
+def _certified(certificate: CertificateSection | None) -> bool:
+    return certificate is not None and certificate.verdict is Verdict.CERTIFIED
+
+
 def _apart(one: Figure, other: Figure) -> bool:
-    """Whether a figure lies outside of the interval of another, wherever it is."""
-    low, high = ends(one) if one.middle is not None else (0.0, 1.0)
+    """Whether two figures differ by more than chance explains, where both are told in full."""
     if other.low is None or other.high is None:
         return False
-    return low > other.high or high < other.low
+    if one.value is None or other.value is None or one.low is None or one.high is None:
+        low, high = ends(one) if one.middle is not None else (0.0, 1.0)
+        return low > other.high or high < other.low
+    # both have limits of one test, one-sided: half their distance is SURE standard errors
+    error = np.hypot(one.high - one.low, other.high - other.low) / (2 * SURE)
+    return bool(abs(one.value - other.value) > TWO_SIDED * error)
