@@ -244,7 +244,7 @@ def _light(effect: Effect, certificate: CertificateSection | None) -> Light:
     order = list(Verdict)
     worst_first = sorted(certificate.results, key=lambda r: -order.index(r.verdict))
     told = [
-        f"{result.requirement}, {result.feature}: {figure_text(result.estimate, 3)} measured"
+        f"{_name(result.requirement)}, {result.feature}: {figure_text(result.estimate, 3)} measured"
         f"{_limit(result.estimate, at_least=result.at_least)}"
         for result in worst_first
         if result.estimate.middle is not None
@@ -259,6 +259,11 @@ def _light(effect: Effect, certificate: CertificateSection | None) -> Light:
         more = f" About {max(needed):,} would be enough." if needed else ""
         text = f"The target is met {on}, but they are too few to show that it holds.{more}"
     return Light(verdict=verdict, text=f"{text} {ends}.")
+
+
+def _name(requirement: str) -> str:
+    """What was asked for, without its limit, which stands above."""
+    return requirement.split(" at ", maxsplit=1)[0]
 
 
 def _limit(figure: Figure, *, at_least: bool) -> str:

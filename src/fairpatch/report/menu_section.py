@@ -68,6 +68,8 @@ class MenuSection(Shown):
     """What conditions cost; none where none costs much."""
     confidence: float
     """At which an entry is certified when it is picked."""
+    base_accuracy: float | None
+    """Of the base model on the same rows, to two digits; null where some outcomes are not known."""
     why: list[str]
     """Why so many change, from the fewest of all to this patch."""
 
@@ -93,8 +95,17 @@ def menu_section(fitted: Fitted | None, names: Names | None = None) -> MenuSecti
             for p in menu.prices
         ],
         confidence=menu.confidence,
+        base_accuracy=_base_accuracy(fitted),
         why=_why(fitted, menu, tens),
     )  # fmt: skip
+
+
+def _base_accuracy(fitted: Fitted) -> float | None:
+    search, choice = fitted.search, fitted.choice
+    if search is None or choice is None or not choice.observed:
+        return None
+    rows = search.learned.rows
+    return round(float(np.mean((rows.f > 0) == (rows.y == 1))), 2)
 
 
 def _why(fitted: Fitted, menu: Menu, tens: Callable[[float], float]) -> list[str]:
@@ -111,7 +122,7 @@ def _why(fitted: Fitted, menu: Menu, tens: Callable[[float], float]) -> list[str
     just = float(dial.change_rate[met[0]]) if target and len(met) else own
     just = min(just, own)
     steps = [
-        (known, "with everybody's group known"),
+        (known, "by points for the group itself"),
         (fewest if fewest and fewest < just else None, "without reading it, by all columns"),
         (just, "by this card just at the target"),
         (own, "with the margin that the certificate asks for"),

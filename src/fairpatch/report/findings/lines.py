@@ -108,7 +108,8 @@ def protected_or_proxy(
         yield Finding(
             name="protected or proxy",
             level="look",
-            text=f"{len(found)} of {len(columns)} columns may reveal the group: {'; '.join(found)}",
+            text=f"{len(found)} of {len(columns)} columns are protected or may reveal a group: "
+            f"{'; '.join(found)}",
             todo="Decide on each whether it may be used; remove its lines to see the effect.",
         )
     if columns and not untold and not found:
@@ -134,7 +135,7 @@ def perverse(subject: Subject, words: Words) -> Iterator[Finding]:
     fields = [_categories(columns[part.column], held) for _, part in parts]
     pieces = [field.read(held) for field in fields]
     answers = answers_of(subject.asked, rows.X, rows.f, fields, pieces)
-    found = []
+    found, asked = [], []
     for (concept, part), piece, (liked, _) in zip(parts, pieces, answers, strict=True):
         mine = [line for line in lines if part.column in line.part.columns]
         points = concept.weight * category_term(part, *held.codes(columns[part.column]))
@@ -145,23 +146,26 @@ def perverse(subject: Subject, words: Words) -> Iterator[Finding]:
             fewer = (points < line.points - 1e-9) & known
             if min(who.sum(), fewer.sum()) < MIN_PEOPLE:
                 continue
-            worse = likes[who].mean() < likes[fewer].mean() - SLIGHT * float(rows.f.std())
+            slight = SLIGHT * float(rows.f.std())
+            worse = likes[who].mean() < likes[fewer].mean() - slight
+            lower = rows.f[who].mean() < rows.f[fewer].mean() - slight  # by a column much like it
             gap = outcome_gap(_by_label(rows.y, who), _by_label(rows.y, fewer))
             sure = gap is not None and gap < -SURE
-            if worse and sure and not underrated(who, rows.y, rows.f):
+            if (worse or lower) and sure and not underrated(who, rows.y, rows.f):
                 found.append(line)
+                asked += [line.name] if worse else []
     if found:
         each = "; ".join(f"{line.name} ({line.points:+g})" for line in found)
         yield Finding(
             name="points for what turns out worse",
             level="look",
-            text=f"Points for what the base model likes less than what earns fewer, and whose "
-            f"people have {words.good_outcome} less often: {each}",
+            text=f"Points go to {each}: the base model rates these people lower than those with "
+            f"fewer points, and they have {words.good_outcome} less often",
             todo="Give a business reason, or strike the lines.",
         )
     up = (rows.f <= 0) & subject.after
-    if found and up.sum():
-        without = edit(patch, strike=[line.name for line in found]).decide(rows.X, rows.f)
+    if asked and up.sum():
+        without = edit(patch, strike=asked).decide(rows.X, rows.f)
         if np.sum(up & ~without) > MOSTLY * up.sum():
             yield Finding(
                 name="gains by what turns out worse",

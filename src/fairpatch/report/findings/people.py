@@ -76,8 +76,8 @@ def _worse(counts: Counts, words: Words) -> Iterator[Finding]:
                     text=f"Among {group} ({feature}), {who} have {words.good_outcome} less "
                     f"often than {whom}"
                     + ("" if gap < -SURE else "; chance alone may explain that"),
-                    todo="The wrong people change: try close calls only (only_between), or remove "
-                    "the line that moves them.",
+                    todo="The wrong people change: look at the lines that approve most, or pick "
+                    "another patch of the menu.",
                 )
         if known and min(known.values()) >= -SLIGHTLY:
             yield Finding(
@@ -183,8 +183,7 @@ def _far_calls(subject: Subject, words: Words) -> Iterator[Finding]:
             level="look",
             text=f"More than {amount} of the newly {words.approved} have a score {end}: these are "
             "not close calls",
-            todo=f"A patch for scores from {low:g} to {high:g} alone changes close calls only "
-            f"(Target(only_between=({low:g}, {high:g}))); the menu says what that costs.",
+            todo=f"Ask for close calls only: only_between=({low:g}, {high:g}).",
         )
 
 

@@ -164,7 +164,7 @@ def _model(comparison: Comparison, certificate: CertificateSection | None) -> It
             name="other model or people",
             level="stop" if f.severity == "refuse" else "look",
             text=f.text[:1].upper() + f.text[1:],
-            todo="The patch was learned for other scores or people.",
+            todo="Find out whether the model or the people have changed since the fit.",
         )
     if not comparison.findings:
         few = comparison.people < 3 * MIN_PEOPLE
