@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.life.refit import Refit, RefitOption
     from fairpatch.measure.estimate import Estimate
-    from fairpatch.report.refit_section import RefitSection
+    from fairpatch.report.identity import RefitSection
 
 
 def run(
@@ -142,7 +142,7 @@ def _section(ways: "Refit", chosen: "RefitOption") -> "RefitSection":
     """What the review says of it."""
     from fairpatch.life.refit import WORDS
     from fairpatch.report.figures import figure
-    from fairpatch.report.refit_section import RefitSection, RefitWay
+    from fairpatch.report.identity import RefitSection, RefitWay
 
     return RefitSection(
         ways=[

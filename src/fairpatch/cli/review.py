@@ -43,9 +43,8 @@ def run(
     from fairpatch.choose.fit import certify_rows
     from fairpatch.files.strict_json import read_strictly
     from fairpatch.patch import load
-    from fairpatch.report.identity import history_of
+    from fairpatch.report.identity import Signed, history_of
     from fairpatch.report.review import amounts_of, review_rows
-    from fairpatch.report.signed import Signed
     from fairpatch.report.verdict_section import CertificateSection
 
     check_fail_on(fail_on)

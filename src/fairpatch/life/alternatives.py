@@ -33,9 +33,8 @@ from fairpatch.measure.rates import correct_rate
 from fairpatch.measure.telling import group_auc
 from fairpatch.patch import Patch
 from fairpatch.report.coarse import apart, decided
-from fairpatch.report.figures import Count, Figure, Shown, Tens, figure
+from fairpatch.report.figures import Count, Figure, Shown, Tens, figure, least
 from fairpatch.report.identity import patch_hash
-from fairpatch.report.sentences import least
 from fairpatch.report.stability_section import chance_of_better
 from fairpatch.verdict import Verdict
 

@@ -18,12 +18,11 @@ from fairpatch.patch.held_back import taken
 from fairpatch.patch.parts import Column
 from fairpatch.patch.words import shown
 from fairpatch.report.card_section import CardSection
-from fairpatch.report.figures import Shown, Words
+from fairpatch.report.figures import Shown, Words, count_text, figure_text
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.group_section import SwapSection
 from fairpatch.report.identity import RECORD, About
 from fairpatch.report.proxy_section import Proxy, auc_text
-from fairpatch.report.sentences import count_text, figure_text
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import CertificateSection
 

@@ -5,10 +5,20 @@ from typing import Any
 
 from fairpatch.measure.metric import METRICS, P_RULE
 from fairpatch.measure.places import share_moved
-from fairpatch.report.figures import Count, CountRange, Figure, Shown, Words
+from fairpatch.report.figures import (
+    Count,
+    CountRange,
+    Figure,
+    Shown,
+    Words,
+    count_text,
+    estimated,
+    figure_text,
+    least,
+    percent,
+)
 from fairpatch.report.findings.finding import Finding, Level
 from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
-from fairpatch.report.sentences import count_text, estimated, figure_text, least, percent
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
 

@@ -11,7 +11,7 @@ from fairpatch._hints import did_you_mean
 from fairpatch.patch import Patch
 from fairpatch.patch.file import text_of
 from fairpatch.patch.parts import Part
-from fairpatch.report.figures import Count, Shown
+from fairpatch.report.figures import Count, Figure, Shown
 from fairpatch.report.findings.finding import OPEN, Finding
 
 Role = Literal[
@@ -96,6 +96,51 @@ class Earlier(Shown):
     """What its certificate said."""
     findings: list[Finding]
     """What it left open."""
+
+
+class Signed(Shown):
+    """A signature of the run that the review belongs to."""
+
+    verified: bool
+    """Whether it was checked against a public key, and every file is as it was signed."""
+    name: str | None = None
+    """Who signed, as they said; null where it was not verified."""
+    at: str | None = None
+    """When, as they said."""
+    key_sha256: str | None = None
+    """Of the public key."""
+
+
+class RefitWay(Shown):
+    """One way to go on with a retrained model."""
+
+    name: str
+    """keep, turn or learn."""
+    words: str
+    """What that is."""
+    verdict: str
+    """Of its certificate."""
+    changes: Figure
+    """Share of the new model's decisions that it changes."""
+    churn: Figure
+    """Share of decisions that differ from those of the previous patched model."""
+    within: bool
+    """Whether that is within the budget."""
+    taken: bool
+    """Whether this patch is it."""
+
+
+class RefitSection(Shown):
+    """A refit."""
+
+    ways: list[RefitWay]
+    """Those that were possible."""
+    not_possible: dict[str, str]
+    """The others, and why they were not."""
+    base_churn: Figure
+    """Share of decisions that the retraining of the base model itself changes."""
+    confidence: float
+    """At which each way is judged: all together have the target's error."""
 
 
 class Identity(Shown):
@@ -209,3 +254,36 @@ def earlier_findings(
 def patch_hash(patch: Patch) -> str:
     """SHA-256 of its file."""
     return hashlib.sha256(f"{text_of(patch)}\n".encode()).hexdigest()
+
+
+NOT_HERE = "not in this pack"
+
+
+def annex(identity: Identity) -> list[tuple[str, str]]:
+    """Where a reader of the EU AI Act's Annex IV finds its items, or that they are not here."""
+    return [
+        ("1(a) Intended purpose, provider, version",
+         "What is signed" + ("" if identity.purpose else "; purpose not given")),
+        ("1(b) to (h) Interaction, hardware, forms, interface, instructions", NOT_HERE),
+        ("2(a) Methods and steps of development", "Method, limits, reproduction"),
+        ("2(b) Design, logic, key choices, what is optimised",
+         "The card; The target, before and after; What else could be signed"),
+        ("2(c) Architecture and computing resources", NOT_HERE),
+        ("2(d) Data: provenance, scope, selection, labelling",
+         "row counts and hashes in What is signed; data quality in The committee's record"),
+        ("2(e) Human oversight", "Signatures; the patch can be taken back"),
+        ("2(f) Pre-determined changes",
+         "What else could be signed, where the fit is at hand"),
+        ("2(g) Validation, metrics, discriminatory impact, test logs",
+         "Evidence; The committee's record: base model validation"),
+        ("2(h) Cybersecurity", NOT_HERE),
+        ("3 Capabilities, limits, accuracy for groups, foreseeable risks",
+         "Evidence by group; Left out; Proxies; limits in Method"),
+        ("4 Appropriateness of the metrics",
+         f"The target, before and after; bounds; whether the metric is suitable is {NOT_HERE}"),
+        ("5 Risk management system", f"Findings and Stability; the rest is {NOT_HERE}"),
+        ("6 Changes through the lifecycle", "the patch file, its edits, and earlier reviews"),
+        ("7 Harmonised standards", NOT_HERE),
+        ("8 Declaration of conformity", NOT_HERE),
+        ("9 Post-market monitoring", "The committee's record: monitoring plan"),
+    ]  # fmt: skip

@@ -6,9 +6,8 @@ from typing import Any
 
 from fairpatch._extras import need
 from fairpatch.floor import COARSE, UNPROTECTED
-from fairpatch.report.figures import Count, Figure, in_words
+from fairpatch.report.figures import Count, Figure, between_text, estimated, in_words, least
 from fairpatch.report.proxy_section import auc_text
-from fairpatch.report.sentences import between_text, estimated, least
 
 TEMPLATES = Path(__file__).parent / "templates"
 

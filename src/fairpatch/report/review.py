@@ -22,10 +22,9 @@ from fairpatch.identity.compare import IfUnlike
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 from fairpatch.patched import PatchedModel
-from fairpatch.report.annex import annex
 from fairpatch.report.findings.finding import in_order
 from fairpatch.report.headline import open_findings
-from fairpatch.report.identity import About, Earlier, earlier_findings
+from fairpatch.report.identity import About, Earlier, annex, earlier_findings
 from fairpatch.report.named import renamed_rows
 from fairpatch.report.page import count_text, markdown, render
 from fairpatch.report.subject import Subject

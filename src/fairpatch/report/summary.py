@@ -11,16 +11,14 @@ from fairpatch.report.figures import Count, Shown, Words
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.group_section import GroupsSection, SwapSection
 from fairpatch.report.headline import Headline
-from fairpatch.report.identity import Identity
+from fairpatch.report.identity import Identity, RefitSection, Signed
 from fairpatch.report.menu_section import MenuSection
 from fairpatch.report.others_section import OtherSection
 from fairpatch.report.outcome_section import OutcomeSection
 from fairpatch.report.patch_section import PatchSection, ReasonRow
 from fairpatch.report.place_section import LeftOut, SegmentPlace
 from fairpatch.report.proxy_section import Proxy
-from fairpatch.report.refit_section import RefitSection
 from fairpatch.report.score_section import ScoreSection
-from fairpatch.report.signed import Signed
 from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.verdict_section import Asked, CertificateSection, Effect
 from fairpatch.report.worked_section import WorkedCase

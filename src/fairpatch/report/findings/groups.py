@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from fairpatch.report.figures import Words
+from fairpatch.report.figures import Words, count_text, least, percent
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.group_section import GroupsSection
 from fairpatch.report.others_section import OtherSection
-from fairpatch.report.sentences import count_text, least, percent
 from fairpatch.report.verdict_section import Effect
 
 GRAVE = 5.0

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairpatch.choose.findings import SURE
-from fairpatch.report.figures import Figure
+from fairpatch.report.figures import Figure, ends, figure_text
 from fairpatch.report.findings.finding import Finding
-from fairpatch.report.sentences import ends, figure_text
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
 
