@@ -46,6 +46,11 @@ def test_an_engine_counts_as_memory_does(patched, tmp_path):
     (a,), (b,) = one, two
     assert a.counts == b.counts
     assert a.shown == b.shown
+    after = patched.decide(rows)
+    for group, told in a.shown["rates"]["group"].items():
+        here = (rows["group"] == group).to_numpy()
+        assert told["before"]["value"] == pytest.approx((rows["score"] > 0.5)[here].mean())
+        assert told["after"]["value"] == pytest.approx(after[here].mean())
 
 
 def test_labels_come_late_and_are_added_once(patched, tmp_path):

@@ -197,6 +197,7 @@ def shown(counts: Counts, target: Target, *, show_small: bool = False) -> dict[s
         "changed": table.rate(changed_rate()).data,
         "approved_before": table.rate(selection_rate("f")).data,
         "approved": table.rate(selection_rate("g")).data,
+        "rates": {feature: _rates(table, feature) for feature in counts.features},
         "promoted_outcome": table.rate(outcome("promoted")).data,
         "denied_outcome": table.rate(outcome("left denied")).data,
         "metrics": {
@@ -209,6 +210,19 @@ def shown(counts: Counts, target: Target, *, show_small: bool = False) -> dict[s
         },
         "label_unknown": _share(int(known[UNKNOWN]), counts.total),
         "group_unknown": _share(nobody, counts.total),
+    }
+
+
+def _rates(table: Protected, feature: str) -> dict[str, dict[str, Any]]:
+    """Of each group that may be shown, the share with the favourable decision."""
+    hidden = table.hidden(feature)
+    return {
+        name: {
+            "before": table.rate(selection_rate("f"), feature, group=g).data,
+            "after": table.rate(selection_rate("g"), feature, group=g).data,
+        }
+        for g, name in enumerate(table.by(feature).group_names)
+        if not hidden[g]
     }
 
 
