@@ -108,7 +108,8 @@ def protected_or_proxy(
         yield Finding(
             name="protected or proxy",
             level="look",
-            text=f"{len(found)} of {len(columns)} columns are protected or may reveal a group: "
+            text=f"{len(found)} of {len(columns)} columns {'is' if len(found) == 1 else 'are'} "
+            "protected or may reveal a group: "
             f"{'; '.join(found)}",
             todo="Decide on each whether it may be used; remove its lines to see the effect.",
         )

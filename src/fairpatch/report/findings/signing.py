@@ -73,7 +73,11 @@ def findings_of(
         *turned(effect),
         *errors_turned(groups, words),
         *_scores(inversions),
-        *_model(subject.model.compare_scored(subject.rows.X, subject.rows.f), certificate),
+        *_model(
+            subject.model.compare_scored(subject.rows.X, subject.rows.f),
+            certificate,
+            unknown=patch.fingerprint is None,
+        ),
     ]
     return in_order(found)
 
@@ -158,7 +162,9 @@ def _scores(inversions: float) -> Iterator[Finding]:
         )
 
 
-def _model(comparison: Comparison, certificate: CertificateSection | None) -> Iterator[Finding]:
+def _model(
+    comparison: Comparison, certificate: CertificateSection | None, *, unknown: bool
+) -> Iterator[Finding]:
     for f in comparison.findings:
         yield Finding(
             name="other model or people",
@@ -170,8 +176,10 @@ def _model(comparison: Comparison, certificate: CertificateSection | None) -> It
         few = comparison.people < 3 * MIN_PEOPLE
         yield Finding(
             name="other model or people",
-            level="not judged" if few else "fine",
-            text="Too few people to compare the scores with those of the fit"
+            level="not judged" if few or unknown else "fine",
+            text="The patch does not say which scores it was learned for"
+            if unknown
+            else "Too few people to compare the scores with those of the fit"
             if few
             else "Scores and columns look like those the patch was learned for",
         )
