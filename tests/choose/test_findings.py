@@ -1,6 +1,7 @@
 """What a review would stop is seen before anything is chosen."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairpatch import FairPatch, Roles, Target
@@ -155,7 +156,7 @@ def test_a_category_that_stands_for_one_group_has_no_points_of_its_own():
     assert left.categories == (("none",), ("child",))
     assert not why
     (left,), _ = of_no_group([three], [kin], sex[:, None], meant=["kin"])
-    assert left is three  # somebody gave a reason
+    assert left is three  # the law lets the group decide
     few = slice(0, 40)  # ten of one group are no proof
     (left,), _ = of_no_group([three], [kin[few]], sex[few, None])
     assert left is three
@@ -177,3 +178,22 @@ def test_who_is_promoted_far_below_the_threshold_is_seen_where_no_outcome_is():
             said.add(far)
             assert (FAR_BELOW in pool.sense(m, strength)) == far
     assert said == {True, False}
+
+
+def test_a_reason_for_a_column_is_none_for_a_line_that_stands_for_one_group():
+    r = np.random.default_rng(3)
+    n = 4_000
+    woman, married = r.random(n) < 0.4, r.random(n) < 0.5
+    alone = np.where(r.random(n) < np.where(woman, 0.7, 0.3), "alone", "with others")
+    X = pd.DataFrame({
+        "kin": np.where(married, np.where(woman, "Wife", "Husband"), alone),
+        "score": np.clip(r.normal(0.5 - 0.12 * woman, 0.2, n), 0.01, 0.99),
+    })  # fmt: skip
+    y, sex = (r.random(n) < X["score"]).astype(int), np.where(woman, "f", "m")
+    roles = Roles(reasons={"kin": "other methods read it"})
+    g = FairPatch("score", Target(p_rule=0.8), roles=roles)
+    g.fit(X, y, sensitive_features={"sex": sex})
+    parts = [part for c in g.patch_.concepts for part in c.categories]
+    assert not {e.category for part in parts for e in part.categories} & {"Wife", "Husband"}
+    found = g.review(X, y, sensitive_features={"sex": sex}, refits=0)
+    assert "a line for one group" not in {f.name for f in found.summary.findings}

@@ -49,7 +49,7 @@ def push_problem(
         [field.read(held) for field in fields],
         rows.s.comparable().codes,
         rows.person,
-        meant=roles.reasons,
+        meant=set(roles.reasons) & set(rows.s.features),  # the group itself, where the law allows
     )
     why |= stand
     if not fields:

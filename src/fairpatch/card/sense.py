@@ -83,8 +83,8 @@ def of_no_group(
     """The fields without what stands for one group, and the columns of which nothing is left.
 
     A category that 95 % of one group have earns points of its own for being of that group, whatever
-    it is called. Those who have it count as everybody whose category is rare. Columns that are
-    ``meant``, as somebody gave a reason, stay as they are.
+    it is called, and a reason for the column is none for that. Those who have it count as everybody
+    whose category is rare. Only the group itself, where it is ``meant`` to decide, stays as it is.
     """
     kept, why = [], {}
     for field, piece in zip(fields, pieces, strict=True):

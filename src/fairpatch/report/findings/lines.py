@@ -14,9 +14,9 @@ from fairpatch.inputs.names import is_protected
 from fairpatch.patch import Patch, edit
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.lines import MISSING, Line
-from fairpatch.patch.parts import Column, RangesWeight
+from fairpatch.patch.parts import Column, RangesWeight, merge
 from fairpatch.patch.reach import can_matter
-from fairpatch.patch.terms import activation, category_term, ranges_term
+from fairpatch.patch.terms import activation, by_column, category_term, ranges_term
 from fairpatch.report.figures import Words
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.proxy_section import REVEALING, Proxy, auc_text
@@ -219,23 +219,24 @@ def turned_round(subject: Subject) -> Iterator[Finding]:
 
 
 def empty_fields(subject: Subject) -> Iterator[Finding]:
-    """Points for an empty field: whoever leaves it blank has them."""
-    rows = subject.sample
-    for line in subject.patch.lines:
-        if line.where != MISSING or line.points <= 0:
+    """More points for an empty field than most people have: whoever leaves it blank has them."""
+    patch, rows = subject.patch, subject.sample
+    held = by_column(merge(patch.concepts, patch.offset), patch.columns, Columns.of(rows.X))
+    for line in patch.lines:
+        if line.where != MISSING:
             continue
-        rest = [own.points for own in subject.patch.lines
-                if own.column == line.column and own.where != MISSING]  # fmt: skip
-        nobody = _gets(subject, line).sum() < MIN_PEOPLE
-        most = line.points > max([0.0, *rest])
-        if not nobody and not most:
+        (name,) = line.part.columns
+        levels, many = np.unique(held[name], return_counts=True)
+        more = line.points - float(levels[many.argmax()])
+        nobody = bool(_gets(subject, line).sum() < MIN_PEOPLE)
+        if more <= 0 or not (nobody or line.points >= levels.max()):
             continue
-        why = "and hardly anybody's is empty here" if nobody else "more than any value of it"
+        why = "and hardly anybody's is empty here" if nobody else "as many as any value of it"
         yield Finding(
             name="points for an empty field",
-            level="stop" if nobody and len(rows) else "look",
-            text=f"An empty {line.column} earns {line.points:+g} points, {why}: leaving it blank "
-            "could buy an approval",
+            level="stop" if nobody else "look",
+            text=f"An empty {line.column} earns {more:+g} points beside what most people have, "
+            f"{why}: leaving it blank could buy an approval",
             todo="Strike the line, unless nobody can choose to leave it blank.",
         )
 
