@@ -125,11 +125,11 @@ FAULTS = [
     Fault("an order turned round that nobody is told of", "report/findings/lines.py",
           "found += [part.column] if against.any() else []",
           "found += [part.column] if against.all() else []",
-          "tests/report/test_findings.py::test_an_order_that_is_turned_round"),
+          "tests/report/test_what_is_found.py::test_an_order_that_is_turned_round"),
     Fault("groups mixed when outcomes are compared", "report/findings/people.py",
           "table = counts.by(feature).known()\n        yield from",
           "table = counts.by()\n        yield from",
-          "tests/report/test_findings.py::test_groups_are_not_mixed_when_outcomes_are_compared"),
+          "tests/report/test_what_is_found.py::test_groups_are_not_mixed_when_outcomes_are_compared"),
     Fault("bins that f does not rank are ranked", "card/order.py",
           "if found and low[k] < top - SAME:", "if found and low[k] < low[k]:",
           "tests/card/test_learning.py::test_bins_whose_answers_overlap_have_the_same_points"),
@@ -284,16 +284,16 @@ FAULTS = [
           "tests/attack/test_disclosure.py::test_no_audit_tells_a_hidden_count"),
     Fault("review: these people alone would not show it", "report/summarize.py",
           "own_rows=of_fit is None or same,", "own_rows=True,",
-          "tests/report/test_findings.py::test_a_fit_reviewed_on_other_people_says_so"),
+          "tests/report/test_what_is_found.py::test_a_fit_reviewed_on_other_people_says_so"),
     Fault("review: points that are never enough are not told", "patch/reach.py",
           "own + others >= _needed(patch.card, denied=denied)", "True",
-          "tests/report/test_findings.py::test_points_that_are_never_enough_are_noted"),
+          "tests/report/test_what_is_found.py::test_points_that_are_never_enough_are_noted"),
     Fault("review: two refits are enough", "report/findings/signing.py",
           "few = stability.refits < ENOUGH", "few = False",
-          "tests/report/test_findings.py::test_few_refits_tell_little"),
+          "tests/report/test_what_is_found.py::test_few_refits_tell_little"),
     Fault("review: whoever overtakes is not told", "report/findings/groups.py",
           "if behind[1].after.low > ahead[1].after.high:", "if False:",
-          "tests/report/test_findings.py::test_a_group_that_overtakes_among_people_alike"),
+          "tests/report/test_what_is_found.py::test_a_group_that_overtakes_among_people_alike"),
     Fault("a refusal that tells the last person", "report/refusal.py",
           "return ends_of(hits, among, known=self.sized, exact=False)",
           "return ends_of(hits, among, known=self.sized, exact=True)",
@@ -329,7 +329,7 @@ FAULTS = [
           "tests/report/test_beside.py::test_a_part_of_a_range"),
     Fault("what is hidden is called fine", "report/findings/lines.py",
           "if columns and not untold and not found:", "if columns and not found:",
-          "tests/report/test_findings.py::test_what_is_hidden_is_not_called_fine"),
+          "tests/report/test_what_is_found.py::test_what_is_hidden_is_not_called_fine"),
     Fault("a missed limit is too few data", "measure/certificate_tests.py",
           'return Verdict.INCONCLUSIVE if kept else Verdict.NOT_MET', "return Verdict.INCONCLUSIVE",
           "tests/measure/test_certificate_tests.py::"
@@ -486,21 +486,21 @@ FAULTS = [
           "test_the_number_is_the_one_that_gives_eighty_percent_power"),
     *(
         Fault(f"flags: {word} is no protected word", "inputs/names.py", f'"{word}", ', "",
-              "tests/report/test_findings.py::"
+              "tests/report/test_what_is_found.py::"
               "test_words_of_protected_columns_are_known_by_how_they_begin")
         for word in ("disab", "religio", "immigra")
     ),
     Fault("flags: pregnan is no protected word", "inputs/names.py", '"pregnan"', '"nothing"',
-          "tests/report/test_findings.py::"
+          "tests/report/test_what_is_found.py::"
           "test_words_of_protected_columns_are_known_by_how_they_begin"),
     Fault("flags: the order of the groups is not looked at", "report/findings/signing.py",
           "        *turned(effect),\n", "",
-          "tests/report/test_findings.py::"
+          "tests/report/test_what_is_found.py::"
           "test_a_group_that_was_behind_and_is_now_ahead_is_flagged"),
     Fault("headline: the wrong end of the interval", "report/headline.py",
           'side, end = ("at least", figure.low) if at_least else ("at most", figure.high)',
           'side, end = ("at least", figure.low)',
-          "tests/report/test_findings.py::"
+          "tests/report/test_what_is_found.py::"
           "test_the_light_names_the_end_of_the_interval_that_the_test_looks_at"),
     Fault("verdict: not met is no failure", "verdict.py",
           "return self in (Verdict.NOT_MET, ", "return self in (",
@@ -796,14 +796,14 @@ FAULTS = [
             ("review: a proxy is judged by what is shown", "report/proxy_section.py",
              "may_reveal=r.auc + SURE * r.error >= REVEALING,",
              "may_reveal=round(r.auc, 1) >= REVEALING,",
-             "report/test_findings.py::test_a_proxy_is_judged_before_it_is_rounded"),
+             "report/test_what_is_found.py::test_a_proxy_is_judged_before_it_is_rounded"),
             ("review: one interval is enough to disagree", "report/findings/target.py",
              "error = np.hypot(one.high - one.low, other.high - other.low) / (2 * SURE)",
              "error = (other.high - other.low) / (2 * SURE)",
-             "report/test_findings.py::test_certificate_and_review_disagree_only_beyond_chance"),
+             "report/test_what_is_found.py::test_certificate_and_review_disagree_only_beyond_chance"),
             ("review: a finding is lost in silence", "report/identity.py",
              "if finding.name not in open_now and not", "if False and not",
-             "report/test_findings.py::test_no_finding_is_lost_in_silence"),
+             "report/test_what_is_found.py::test_no_finding_is_lost_in_silence"),
             ("review: who is held back has the base model's reasons alone", "explain/notices.py",
              "if held[row] and points[row] < 0", "if False",
              "explain/test_notices.py::test_who_is_held_back_is_told_by_what"),
