@@ -118,8 +118,8 @@ def stand_for(
     """Pieces that stand for one group: its feature and number, by piece.
 
     Those who have the piece are nearly all of one group, and others are not. The lower end of an
-    interval has it ``proven``; for precaution their share is enough, of twenty people or more:
-    seventy wives who are all women prove 94.8 %.
+    interval has it ``proven``; for precaution twenty people are enough of whom all are: seventy
+    wives who are all women prove 94.8 %.
     """
     found: dict[int, tuple[int, int]] = {}
     once = np.ones(len(piece), bool)
@@ -132,10 +132,9 @@ def stand_for(
         table = np.zeros((many + 1, values))
         np.add.at(table, (piece[known], code[known]), 1.0)
         sizes = table.sum(1, keepdims=True)
-        if proven:
-            least, _ = wilson(table, np.broadcast_to(sizes, table.shape), 0.95)
-        else:
-            least = table / np.maximum(sizes, 1) * (sizes >= ENOUGH)
+        least, _ = wilson(table, np.broadcast_to(sizes, table.shape), 0.95)
+        if not proven:
+            least = np.where((table == sizes) & (sizes >= ENOUGH), 1.0, least)
         rare = table.sum(0) < ONE_GROUP * table.sum()  # of nearly everybody's group all are
         nearly = (np.nan_to_num(least[:many]) >= ONE_GROUP) & rare
         found |= {int(j): (k, int(g)) for j, g in np.argwhere(nearly)}
