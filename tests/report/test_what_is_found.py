@@ -492,3 +492,28 @@ def test_certificate_and_review_disagree_only_beyond_chance():
     assert not _apart(certified, figure(0.785, 0.751, 0.820))
     assert _apart(certified, figure(0.70, 0.665, 0.735))
     assert _apart(certified, figure(0.791, 0.790, 0.792))
+
+
+def test_a_target_that_the_base_model_meets_is_no_gap():
+    """Whether chance explains a gap is said only where there is one."""
+    X, y, s = people(4_000)
+    met = reviewed(card("x", -2.0), X, y, s, target=Target(p_rule=0.9)).summary
+    (asked,) = [r for r in met.effect.requirements if r.limit is not None]
+    assert asked.before.value > 0.9
+    assert "before, " not in met.headline.gains
+    X["score"] = np.where(s == "a", 0.7 * X["score"], X["score"])
+    missed = reviewed(card("x", -2.0), X, y, s, target=Target(p_rule=0.9)).summary
+    assert "before, it was missed by more than chance explains" in missed.headline.gains
+
+
+def test_groups_that_nobody_named_are_not_counted_beside_weights():
+    """Their rates count people: beside tables that weigh them they would be others' figures."""
+    from fairpatch.data.rows import Rows
+    from fairpatch.report.review import review_rows
+
+    X, y, s = people()
+    model = PatchedModel(BaseModel("score"), card("x", -1.0))
+    rows = Rows.of(X, y, {"s": s}).scored(model.base)
+    weighed = Rows.of(X, y, {"s": s}, None, np.linspace(0.5, 1.5, len(X))).scored(model.base)
+    found = [review_rows(model, some, refits=0).summary.others for some in (rows, weighed)]
+    assert [[o.column for o in others] for others in found] == [["age"], []]

@@ -34,7 +34,7 @@ from fairpatch.card.options import CardOptions, KeepOrder
 from fairpatch.card.points import Points, above_zero, rounded
 from fairpatch.card.scorecard import Scores, steadied
 from fairpatch.card.sense import perverse_points, turned_fields
-from fairpatch.choose.findings import FAR_BELOW, PERVERSE, TURNED
+from fairpatch.choose.findings import FAR_BELOW, MOSTLY, PERVERSE, TURNED
 from fairpatch.choose.learner import FARTHEST, HUNDRED, Task, hundred_ratio, needed_at, scale_of
 from fairpatch.choose.target import Target
 from fairpatch.data.splits import Crossed
@@ -60,8 +60,6 @@ STEADIER = 0.1
 """How much the penalty of the push's model counts for caution: less than any step of its worth."""
 BANDED = 1.0
 """How much a band of scores counts for caution: more than any worth."""
-MOSTLY = 0.5
-"""Of the promoted, those who are by perverse lines alone: more are most."""
 FAR, SOME = -float(np.log(9)), 0.25
 """Log-odds far below the threshold, a tenth where that is a half; of the promoted, who may be."""
 FOLDS = 5

@@ -26,6 +26,8 @@ MANY = 0.2
 """Of all decisions, the share that may change before it is another model."""
 TIMES = 3.0
 """Times the fewest changes."""
+MOSTLY = 0.5
+"""Of the promoted, those who are by perverse lines alone: more are most."""
 TURNED = "points turn the base model's order round"
 PERVERSE = (
     "most of the promoted are so by categories that the base model likes less and that turn out "

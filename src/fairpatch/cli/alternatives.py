@@ -101,7 +101,7 @@ def search(options: "Config", out: Path, *, quiet: bool = False) -> tuple[str | 
 
     record, patch = try_all(plan, make, frame, (lambda _: None) if quiet else note)
     write_whole(out / "record.json", dumps_safely(record.model_dump(mode="json")))
-    write_whole(out / "record.html", render("record.html", record=record, explorer_json=""))
+    write_whole(out / "record.html", render("record.html", record=record))
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
     files = list(RECORD_FILES)
     if patch is not None:

@@ -186,9 +186,8 @@ def _tell_patch(g: "FairPatch", options: "Config") -> None:
         )
     if options.columns.weight is not None:
         note(
-            "Rows weigh differently: the fewest changes, the explorer and the alternatives, "
-            "which count people, are not worked out."
-            + (KEY_NEEDED if options.columns.key is None else "")
+            "Rows weigh differently: the fewest changes and the review's menu, which count "
+            "people, are not worked out." + (KEY_NEEDED if options.columns.key is None else "")
         )
     if g.choice_.strength != g.preferred_.strength:
         note(

@@ -8,7 +8,7 @@ import numpy as np
 from fairpatch._arrays import Bools, Ints
 from fairpatch.inputs.values import factorize
 from fairpatch.measure.groups import Groups
-from fairpatch.measure.telling import mann_whitney
+from fairpatch.measure.telling import mann_whitney, told_best
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 
@@ -70,14 +70,11 @@ def _risk(
     """Of the group that is told best."""
     known = group >= 0 if category else (group >= 0) & ~np.isnan(np.asarray(values, np.float64))
     values, group = values[known], group[known]
-    best, error = 0.5, 0.0
-    for g in range(int(group.max(initial=0)) + 1):
-        inside = group == g
-        auc = _category_auc(values, inside) if category else mann_whitney(values, inside)
-        if max(auc, 1 - auc) > best:
-            best = max(auc, 1 - auc)
-            error = _error(best, int(inside.sum()), int((~inside).sum()))
-    return ProxyRisk(what, feature, best, read, error)
+    of = _category_auc if category else mann_whitney
+    auc, g = told_best(group, lambda inside: of(values, inside))
+    inside = int(np.sum(group == g))
+    error = 0.0 if auc == 0.5 else _error(auc, inside, len(group) - inside)  # chance is no group's
+    return ProxyRisk(what, feature, auc, read, error)
 
 
 def _error(auc: float, n: int, m: int) -> float:

@@ -101,7 +101,6 @@ def history_page(
         height=HIGH,
         open_to_all=not any(p.unprotected for p in lines),
         next_step=_next(now, entries),
-        explorer_json="",
     )
 
 

@@ -1,5 +1,7 @@
 """How well a number tells the groups apart: AUC, 0.5 for not at all and 1 for certainly."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fairpatch._arrays import Bools, Floats, Ints
@@ -16,11 +18,17 @@ def group_auc(score: Floats, group: Ints) -> float:
     """
     known = (group >= 0) & ~np.isnan(score)
     score, group = score[known], group[known]
-    best = 0.5
+    return told_best(group, lambda inside: mann_whitney(score, inside))[0]
+
+
+def told_best(group: Ints, auc_of: Callable[[Bools], float]) -> tuple[float, int]:
+    """The largest AUC of one group against the others, whichever way round; and which group."""
+    best, which = 0.5, 0
     for g in range(int(group.max(initial=0)) + 1):
-        one = mann_whitney(score, group == g)
-        best = max(best, one, 1 - one)
-    return best
+        one = auc_of(group == g)
+        if max(one, 1 - one) > best:
+            best, which = max(one, 1 - one), g
+    return best, which
 
 
 def ranks(values: Floats) -> Floats:

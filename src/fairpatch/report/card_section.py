@@ -1,5 +1,6 @@
 """A card as the review shows it: whom each line approves and holds back, and what is needed."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,12 @@ import numpy as np
 from fairpatch._arrays import Bools
 from fairpatch.data.rows import Rows
 from fairpatch.measure.metric import Metric
-from fairpatch.patch import Patch, edit
-from fairpatch.patch.lines import Line
+from fairpatch.patch import Patch
 from fairpatch.patch.sealed import is_as_learned
-from fairpatch.patch.terms import activation
 from fairpatch.patch.words import attributes_by_column, band_rows, sentences, shown
 from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.figures import Count, Figure, Shown
+from fairpatch.report.subject import LineOf
 
 
 class LineEffect(Shown):
@@ -102,16 +102,19 @@ class CardSection(Shown):
 
 
 def card_section(
-    patch: Patch, rows: Rows, after: Bools, metric: Metric, beside: Beside
+    patch: Patch,
+    lines: Sequence[LineOf],
+    rows: Rows,
+    after: Bools,
+    metric: Metric,
+    beside: Beside,
 ) -> CardSection:
     """Lines by what they do; the whole scorecard; points needed; who edited it."""
     card = patch.card
     if card is None:
         raise ValueError("the patch is no card")
-    struck = [edit(patch, strike=[line.name]).decide(rows.X, rows.f) for line in patch.lines]
     most = sorted(
-        zip(patch.lines, struck, strict=True),
-        key=lambda each: (-int(np.sum(each[1] != after)), -abs(each[0].points)),
+        lines, key=lambda each: (-int(np.sum(each.without != after)), -abs(each.line.points))
     )
     return CardSection(
         approve_at=card.approve_at,
@@ -125,7 +128,7 @@ def card_section(
             for name, each in attributes_by_column(patch).items()
         ],
         confidence=[Attribute(value=words, shown=points) for words, points in band_rows(patch)],
-        lines=[_line(line, without, patch, rows, after, metric, beside) for line, without in most],
+        lines=[_line(each, rows, after, metric, beside) for each in most],
         sentences=sentences(patch),
         locked=beside.tens.count(patch.locks(rows.X).sum()) if card.locked else None,
         as_learned=is_as_learned(patch) and not patch.provenance.edits,
@@ -133,18 +136,9 @@ def card_section(
     )
 
 
-def _line(
-    line: Line,
-    without: Bools,
-    patch: Patch,
-    rows: Rows,
-    after: Bools,
-    metric: Metric,
-    beside: Beside,
-) -> CardLine:
+def _line(each: LineOf, rows: Rows, after: Bools, metric: Metric, beside: Beside) -> CardLine:
+    line, without = each.line, each.without
     before, approves, holds = rows.f > 0, after & ~without, ~after & without
-    columns = [c for c in patch.columns if c.name in line.part.columns]
-    gets = activation(line.part, columns, rows.X) != 0
     part = beside.part
 
     def of(who: Bools, moves: tuple[str, str], **group: Any) -> Count:
@@ -155,11 +149,11 @@ def _line(
     may = {good: line.points > 0, bad: line.points < 0}
     return CardLine(
         concept=line.concept,
-        column=columns[0].name,
+        column=line.part.columns[0],
         who=line.name,
         points=line.points,
         shown=shown(line.points),
-        people=beside.tens.count(gets.sum()),
+        people=beside.tens.count(each.gets.sum()),
         approves=of(approves, good),
         holds_back=of(holds, bad),
         by_group=[

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fairpatch.measure.metric import METRICS, P_RULE
+from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.places import share_moved
 from fairpatch.report.figures import (
     Count,
@@ -22,7 +22,6 @@ from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
 from fairpatch.verdict import Verdict
 
-METRIC = {metric.name: metric for metric in METRICS}
 MOST_TOLD = 4
 """Comparisons that the first sentences tell of."""
 
@@ -193,15 +192,14 @@ def _gain(r: Met, words: Words) -> str:
 
 def _by_chance(r: Met) -> str:
     """Whether the base model missed the target by more than chance."""
-    low, high, limit = r.before.low, r.before.high, r.limit
-    if low is None or high is None or limit is None or low <= limit <= high:
-        return "" if low is None else "; before, chance alone could explain the gap to the target"
-    return "; before, it was missed by more than chance explains" if _missed(r) else ""
-
-
-def _missed(r: Met) -> bool:
-    metric = METRIC[r.metric]
-    return r.limit is not None and not metric.met(r.before.middle or 0.0, r.limit)
+    low, high, limit, value = r.before.low, r.before.high, r.limit, r.before.value
+    if low is None or high is None or limit is None or value is None:
+        return ""
+    if r.compared.met(value, limit):
+        return ""
+    if low <= limit <= high:
+        return "; before, chance alone could explain the gap to the target"
+    return "; before, it was missed by more than chance explains"
 
 
 def _rate(words: Words) -> str:

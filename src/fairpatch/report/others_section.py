@@ -57,6 +57,8 @@ def others_section(
     rows: Rows, after: Bools, protected: Sequence[str], read: Sequence[str], beside: Beside
 ) -> list[OtherSection]:
     """Every column whose name says so, also one that the patch may not read."""
+    if rows.sample_weight is not None:
+        return []  # these count people, the tables weigh them
     held = Columns.of(rows.X)
     return [
         _section(column, rows, after, held, beside, column.name in read)

@@ -6,7 +6,7 @@ from typing import Any
 
 from fairpatch._extras import need
 from fairpatch.floor import COARSE, UNPROTECTED
-from fairpatch.report.figures import Count, Figure, between_text, estimated, in_words, least
+from fairpatch.report.figures import Count, Figure, between_text, estimated, in_words
 from fairpatch.report.proxy_section import auc_text
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -30,15 +30,13 @@ def render(template: str, **values: Any) -> str:
 def _environment(*, html: bool) -> Any:
     """Compiled templates: to compile them takes longer than to fill them in."""
     jinja2 = need("jinja2", extra="report")
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=html,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["least"] = least
-    return environment
 
 
 @cache
@@ -107,10 +105,6 @@ def _of_hundred(figure: Figure | None) -> str:
     return between_text(f"{100 * figure.at_least:.0f}", f"{100 * figure.at_most:.0f}")
 
 
-def _middle(ends: tuple[float, float]) -> float:
-    return (ends[0] + ends[1]) / 2
-
-
 def _needed(better: float, metric: str) -> str:
     """A business metric beside the base model's: what rises and falls, as people say it."""
     if metric == "expected_loss":
@@ -129,7 +123,6 @@ _WORDS = {
     "figure": _figure,
     "interval": _interval,
     "of_hundred": _of_hundred,
-    "middle": _middle,
     "coarse": COARSE,
     "unprotected": UNPROTECTED,
 }

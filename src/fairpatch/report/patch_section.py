@@ -13,6 +13,7 @@ from fairpatch.patched import PatchedModel
 from fairpatch.report.card_section import CardSection, card_section
 from fairpatch.report.coarse import Beside
 from fairpatch.report.figures import Shown
+from fairpatch.report.subject import LineOf
 
 
 class IngredientRow(Shown):
@@ -76,6 +77,7 @@ class ReasonRow(Shown):
 def patch_section(
     patch: Patch,
     views: Sequence[ConceptView],
+    lines: Sequence[LineOf],
     rows: Rows,
     after: Bools,
     metric: Metric,
@@ -89,7 +91,9 @@ def patch_section(
         direction=patch.direction,
         offset=patch.offset,
         columns=[column.name for column in patch.columns],
-        card=None if patch.card is None else card_section(patch, rows, after, metric, beside),
+        card=None
+        if patch.card is None
+        else card_section(patch, lines, rows, after, metric, beside),
         concepts=[
             ConceptSection(
                 name=view.name,

@@ -1,4 +1,4 @@
-"""The review pack: one file that a validator can read, explore, print and sign.
+"""The review pack: one file that a validator can read, print and sign.
 
 summarize (typed data) -> page. The same data is the JSON and the model card.
 """

@@ -23,16 +23,28 @@ from fairpatch.explain import ConceptView, concepts
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE, Metric
-from fairpatch.patch import Patch
+from fairpatch.patch import Patch, edit
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patch.held_back import held_back
+from fairpatch.patch.lines import Line
+from fairpatch.patch.terms import activation
 from fairpatch.patched import PatchedModel
 from fairpatch.report.coarse import Beside, decided
 from fairpatch.report.figures import Tens
 from fairpatch.report.identity import About
 from fairpatch.report.place_section import ChangeRegions, find
 from fairpatch.report.verdict_section import target_reached
+
+
+@dataclass(frozen=True, eq=False)
+class LineOf:
+    """A line of the card, who of the sample has its points, and what is decided without it."""
+
+    line: Line
+    gets: Bools
+    without: Bools
+
 
 MOST_EXPLAINED = 50_000
 """Rows on which regions, proxies and scores are explained, at most."""
@@ -86,6 +98,22 @@ class Subject:
     def changed(self) -> Bools:
         """Which of them differ from the base model's."""
         return np.asarray((self.sample.f > 0) != self.after)
+
+    @cached_property
+    def lines(self) -> tuple[LineOf, ...]:
+        """Every line of a card, struck by itself at the same points needed."""
+        patch, rows = self.patch, self.sample
+        if patch.card is None:
+            return ()
+        known = {c.name: c for c in patch.columns}
+        return tuple(
+            LineOf(
+                line,
+                activation(line.part, [known[c] for c in line.part.columns], rows.X) != 0,
+                edit(patch, strike=[line.name]).decide(rows.X, rows.f),
+            )
+            for line in patch.lines
+        )
 
     @cached_property
     def held_back(self) -> Bools:

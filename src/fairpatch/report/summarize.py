@@ -76,7 +76,9 @@ def summarize(
     tell("reviewing", 0.4)
     again = _stability(subject, effect, refits)
     tell("reviewing", 0.7)
-    section = patch_section(patch, subject.views, sample, subject.after, subject.metric, beside)
+    section = patch_section(
+        patch, subject.views, subject.lines, sample, subject.after, subject.metric, beside
+    )
     scores = score_section(patch, sample, subject.changed, beside)
     same = of_fit is not None and of_fit.counts == table.counts
     findings = findings_of(

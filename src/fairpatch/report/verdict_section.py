@@ -12,7 +12,7 @@ from fairpatch.disclose.reviewed import move, of_pair
 from fairpatch.floor import MIN_PEOPLE, full_tens
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.metric import P_RULE, Metric
+from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.rates import changed_rate, correct_rate, selection_rate
 from fairpatch.patch import Patch
 from fairpatch.report.figures import Count, Figure, Shown, count, figure, in_words
@@ -65,6 +65,11 @@ class Met(Shown):
     """What was asked; null where nothing was."""
     met: bool | None
     """Whether these people keep it; null where nothing was asked, or too few people tell."""
+
+    @property
+    def compared(self) -> Metric:
+        """The metric itself."""
+        return next(metric for metric in METRICS if metric.name == self.metric)
 
 
 class Effect(Shown):

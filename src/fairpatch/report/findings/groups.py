@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from fairpatch.report.adverse_impact import FOUR_FIFTHS
 from fairpatch.report.figures import Words, count_text, least, percent
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.group_section import GroupsSection
@@ -10,8 +11,8 @@ from fairpatch.report.verdict_section import Effect
 
 GRAVE = 5.0
 """Times the accuracy that a group may lose: who loses so much is decided by another model."""
-FOUR_FIFTHS, WORSE = 0.8, 0.02
-"""The rule of thumb for ratios of rates, and by how much one must fall to be a finding."""
+WORSE = 0.02
+"""By how much a ratio of rates must fall to be a finding."""
 SMALL = 0.02
 """Of the people, the share below which a group that binds is small."""
 

@@ -8,7 +8,7 @@ from fairpatch._arrays import Bools, Floats, Ints
 from fairpatch.card.fields import Field
 from fairpatch.card.order import answers_of
 from fairpatch.card.sense import stand_for, underrated
-from fairpatch.choose.findings import SURE, outcome_gap
+from fairpatch.choose.findings import FEW, MOSTLY, SURE, outcome_gap
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.inputs.names import is_protected
 from fairpatch.patch import Patch, edit
@@ -16,7 +16,7 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.lines import MISSING, Line
 from fairpatch.patch.parts import Column, RangesWeight, merge
 from fairpatch.patch.reach import can_matter
-from fairpatch.patch.terms import activation, by_column, category_term, ranges_term
+from fairpatch.patch.terms import by_column, category_term, ranges_term
 from fairpatch.report.figures import Words
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.proxy_section import REVEALING, Proxy, auc_text
@@ -24,10 +24,6 @@ from fairpatch.report.subject import Subject
 
 SLIGHT = 0.05
 """Of the spread of f's log-odds: answers that differ by less are chance."""
-FEW = 30
-"""People who get a line's points, below which their rates are mostly chance."""
-MOSTLY = 0.5
-"""Of the promoted, the share that makes lines the reason of most gains."""
 
 
 def of_card(subject: Subject, words: Words) -> Iterator[Finding]:
@@ -58,10 +54,11 @@ def one_group(subject: Subject) -> Iterator[Finding]:
     """Points for being of a group, whatever the line is called: an interval decides, not a name."""
     rows, table = subject.sample, subject.sample_table
     meant = set(subject.patch.decides_by)
-    for line in subject.patch.lines:
+    for each in subject.lines:
+        line = each.line
         if meant & set(line.part.columns):
             continue
-        piece = np.where(_gets(subject, line), 0, 1)
+        piece = np.where(each.gets, 0, 1)
         for k, g in stand_for(piece, 1, rows.s.codes, rows.person).values():
             feature, value = rows.s.features[k], rows.s.values[k][g]
             names, groups = table.by(feature).group_names, table.by(feature).groups
@@ -128,7 +125,7 @@ def perverse(subject: Subject, words: Words) -> Iterator[Finding]:
     if subject.table.counts.outcomes != "everybody":
         return  # said once, of all that is not judged
     parts = [(c, part) for c in patch.concepts for part in c.categories]
-    lines = [line for line in patch.lines if line.part.categories and line.points > 0]
+    lines = [e for e in subject.lines if e.line.part.categories and e.line.points > 0]
     if not lines:
         return
     columns = {column.name: column for column in patch.columns}
@@ -138,12 +135,12 @@ def perverse(subject: Subject, words: Words) -> Iterator[Finding]:
     answers = answers_of(subject.asked, rows.X, rows.f, fields, pieces)
     found, asked = [], []
     for (concept, part), piece, (liked, _) in zip(parts, pieces, answers, strict=True):
-        mine = [line for line in lines if part.column in line.part.columns]
+        mine = [each for each in lines if part.column in each.line.part.columns]
         points = concept.weight * category_term(part, *held.codes(columns[part.column]))
         known = ~np.isnan(np.append(liked, np.nan))[piece]
         likes = np.append(np.nan_to_num(liked), 0.0)[piece]
-        for line in mine:
-            who = _gets(subject, line) & known
+        for each in mine:
+            line, who = each.line, each.gets & known
             fewer = (points < line.points - 1e-9) & known
             if min(who.sum(), fewer.sum()) < MIN_PEOPLE:
                 continue
@@ -156,11 +153,11 @@ def perverse(subject: Subject, words: Words) -> Iterator[Finding]:
                 found.append(line)
                 asked += [line.name] if worse else []
     if found:
-        each = "; ".join(f"{line.name} ({line.points:+g})" for line in found)
+        named = "; ".join(f"{line.name} ({line.points:+g})" for line in found)
         yield Finding(
             name="points for what turns out worse",
             level="look",
-            text=f"Points go to {each}: the base model rates these people lower than those with "
+            text=f"Points go to {named}: the base model rates these people lower than those with "
             f"fewer points, and they have {words.good_outcome} less often",
             todo="Give a business reason, or strike the lines.",
         )
@@ -222,13 +219,14 @@ def empty_fields(subject: Subject) -> Iterator[Finding]:
     """More points for an empty field than most people have: whoever leaves it blank has them."""
     patch, rows = subject.patch, subject.sample
     held = by_column(merge(patch.concepts, patch.offset), patch.columns, Columns.of(rows.X))
-    for line in patch.lines:
+    for each in subject.lines:
+        line = each.line
         if line.where != MISSING:
             continue
         (name,) = line.part.columns
         levels, many = np.unique(held[name], return_counts=True)
         more = line.points - float(levels[many.argmax()])
-        nobody = bool(_gets(subject, line).sum() < MIN_PEOPLE)
+        nobody = bool(each.gets.sum() < MIN_PEOPLE)
         if more <= 0 or not (nobody or line.points >= levels.max()):
             continue
         why = "and hardly anybody's is empty here" if nobody else "as many as any value of it"
@@ -243,8 +241,8 @@ def empty_fields(subject: Subject) -> Iterator[Finding]:
 
 def few_people(subject: Subject) -> Iterator[Finding]:
     """Lines that rest on very few people."""
-    few = [line.name for line in subject.patch.lines
-           if line.where != MISSING and _gets(subject, line).sum() < FEW]  # fmt: skip
+    few = [each.line.name for each in subject.lines
+           if each.line.where != MISSING and each.gets.sum() < FEW]  # fmt: skip
     if few and len(subject.sample) >= 10 * FEW:
         others = f" and {len(few) - 1} more" if len(few) > 1 else ""
         yield Finding(
@@ -257,14 +255,12 @@ def few_people(subject: Subject) -> Iterator[Finding]:
 
 def idle(subject: Subject) -> Iterator[Finding]:
     """Lines without which nobody would be decided otherwise."""
-    rows, after = subject.sample, subject.after
     if not subject.patch.strength:
         return
     found = [
-        line.name
-        for line in subject.patch.lines
-        if can_matter(subject.patch, line)
-        and (edit(subject.patch, strike=[line.name]).decide(rows.X, rows.f) == after).all()
+        each.line.name
+        for each in subject.lines
+        if can_matter(subject.patch, each.line) and (each.without == subject.after).all()
     ]
     if found:
         others = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -288,12 +284,6 @@ def out_of_reach(patch: Patch) -> Iterator[Finding]:
             "change a decision",
             todo="It can be struck: nobody's decision depends on it.",
         )
-
-
-def _gets(subject: Subject, line: Line) -> Bools:
-    """Who has the points of a line."""
-    columns = [c for c in subject.patch.columns if c.name in line.part.columns]
-    return np.asarray(activation(line.part, columns, subject.sample.X) != 0)
 
 
 def _get(line: Line) -> str:

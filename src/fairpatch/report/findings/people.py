@@ -16,6 +16,7 @@ from fairpatch.measure.cells import cells
 from fairpatch.measure.close_calls import close_calls
 from fairpatch.measure.counts import Counts
 from fairpatch.patch.columns import Columns
+from fairpatch.report.adverse_impact import FOUR_FIFTHS
 from fairpatch.report.figures import Words
 from fairpatch.report.findings.finding import Finding
 from fairpatch.report.subject import Subject
@@ -29,8 +30,6 @@ GAIN = 0.02
 """By how much a group's rate must rise before it is asked who rises."""
 PART = 0.2
 """Of a group's people, those that count as some of them; of its gain, what is hardly any."""
-FOUR_FIFTHS = 0.8
-"""Of the highest group's rate, what nobody need rise beyond."""
 ODD = 0.01
 """Of a column's numbers, at most, that are negative where the others are not."""
 

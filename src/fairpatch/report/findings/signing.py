@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from fairpatch.floor import MIN_PEOPLE
 from fairpatch.identity.compare import Comparison
-from fairpatch.measure.metric import METRICS
 from fairpatch.report.figures import Words
 from fairpatch.report.findings import lines
 from fairpatch.report.findings.finding import Finding, in_order
@@ -26,7 +25,6 @@ from fairpatch.report.stability_section import StabilitySection
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import CertificateSection, Effect
 
-METRIC = {metric.name: metric for metric in METRICS}
 AGREE = 0.8
 """Of the changes, the share that refits must make too."""
 ENOUGH = 5
@@ -135,7 +133,7 @@ def _stability(stability: StabilitySection | None, effect: Effect) -> Iterator[F
     if asked is None or asked.limit is None:
         return
     # a refit misses where all that may be shown of it does
-    floor = METRIC[asked.metric].at_least
+    floor = asked.compared.at_least
     missed = sum(
         figure.at_most is not None
         and figure.at_least is not None
