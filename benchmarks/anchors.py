@@ -23,9 +23,9 @@ from benchmarks.methods import Model
 from benchmarks.paper import Split, starting_model
 from benchmarks.sample import Sample
 from benchmarks.score import score
-from fairpatch._arrays import Bools
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
+from fairpatch._tools.arrays import Bools
+from fairpatch._tools.tables import Table
+from fairpatch.inputs.base import BaseModel
 
 DATASETS = ("law_school", "compas")
 WEIGHTS = (0.3, 1.0, 2.0, 4.0)

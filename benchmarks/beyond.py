@@ -20,7 +20,7 @@ from benchmarks.methods import BASELINES, FINER, sweep
 from benchmarks.problems import PROBLEMS, Parts, parts
 from benchmarks.roles import every_column
 from benchmarks.sample import Sample
-from fairpatch._arrays import Bools, Floats
+from fairpatch._tools.arrays import Bools, Floats
 from fairpatch.card.learner import Card
 from fairpatch.choose.choice import options
 from fairpatch.choose.findings import TargetNotReachedError
@@ -28,18 +28,18 @@ from fairpatch.choose.fit import fit_target, train_frontier
 from fairpatch.choose.learner import Task, dial_ratio
 from fairpatch.choose.menu import FINER as FINEST
 from fairpatch.choose.menu import WIDEST
-from fairpatch.choose.target import Target
 from fairpatch.commod.adversarial import Adversarial
 from fairpatch.commod.problem import Grid
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
+from fairpatch.measure.cells import untouched
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.dial import trace
-from fairpatch.measure.direction import untouched
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, Metric
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Target
 
 LEVELS = {"demographic_parity": (0.7, 0.8, 0.9), "equalized_odds": (0.5,)}
 """P-Rules; for equalized odds, how much of f's DM has to go."""

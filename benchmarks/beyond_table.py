@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.journal import read_results
 from benchmarks.methods import ORACLES
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
 
 YARDSTICKS = ("bound", "Bayes rule", "Bayes rule, few changes")
 """No baselines: what could be had."""

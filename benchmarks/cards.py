@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from benchmarks.datasets import load
-from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Target
 
 DATASETS = {"adult": "sex", "compas": "race", "law_school": "race", "acs_income": "race"}
 MOST = 30_000

@@ -7,7 +7,7 @@ from scipy.stats import t
 
 from benchmarks.methods import METHODS, PUBLISHED_BLIND
 from benchmarks.quartiles import CELLS, PAPER, quartiles
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
 
 ROUNDED = 0.005
 """The paper prints two digits."""

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks import journal
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.findings import TargetNotReachedError
-from fairpatch.choose.target import Target
 from fairpatch.datasets import Population
 from fairpatch.front import FairPatch
 from fairpatch.inputs.roles import Roles
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import Metric
-from fairpatch.verdict import Verdict
+from fairpatch.target import Target
 
 TRUTH_ROWS, TRUTH_SEED = 200_000, 10_000
 NOT_FEATURES = ["id", "group", "y"]

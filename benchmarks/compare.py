@@ -11,13 +11,13 @@ from benchmarks.beyond_table import gain
 from benchmarks.methods import BASELINES
 from benchmarks.problems import Parts
 from benchmarks.sample import Sample
-from fairpatch._arrays import Ints
-from fairpatch._extras import need
-from fairpatch._hints import did_you_mean
-from fairpatch._table import Table
-from fairpatch.base import BaseModel, Estimator
-from fairpatch.measure.fairness import Fairness
+from fairpatch._tools.arrays import Ints
+from fairpatch._tools.extras import need
+from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.tables import Table
+from fairpatch.inputs.base import BaseModel, Estimator
 from fairpatch.measure.groups import Groups
+from fairpatch.measure.metric import Fairness
 
 Rows = tuple[Any, Any, Any]
 """X, y and s."""

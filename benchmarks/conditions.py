@@ -12,14 +12,14 @@ import numpy as np
 
 from benchmarks.problems import parts
 from benchmarks.sample import Sample
-from fairpatch._arrays import Floats
-from fairpatch._table import Table
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.tables import Table
 from fairpatch.choose.findings import TargetNotReachedError
-from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 from fairpatch.inputs.roles import Roles
 from fairpatch.measure import p_rule
 from fairpatch.measure.counts import Counts
+from fairpatch.target import Target
 
 LEVEL, ENOUGH = 0.8, 100
 STRATUM = {"adult, sex": "workclass", "acs_income": "COW", "compas": "c_charge_degree"}

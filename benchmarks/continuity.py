@@ -12,15 +12,15 @@ import numpy as np
 
 from benchmarks.datasets import load
 from benchmarks.problems import PROBLEMS, fitted_model
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch._table import Table
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.tables import Table
 from fairpatch.choose.learner import Patches
-from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.front import FairPatch
 from fairpatch.measure.dial import trace
 from fairpatch.measure.metric import P_RULE
 from fairpatch.patch import Patch
+from fairpatch.target import Target
 
 FIVE = ("law_school", "compas", "adult, sex", "acs_income", "communities")
 MOST, TRAINED = 40_000, 4_000

@@ -15,13 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from fairpatch._extras import need
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
+from fairpatch._tools.extras import need
+from fairpatch._tools.tables import Table
 from fairpatch.commod.estimator import Commod
 from fairpatch.datasets import Population
 from fairpatch.decision import Decision
 from fairpatch.engines.onnx import merged_graph
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import Patch
 from fairpatch.patch.expressions import decision_expr
 from fairpatch.patched import PatchedModel

@@ -11,20 +11,19 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
+from fairpatch._tools.tables import Table
 from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.fit import fit_target
 from fairpatch.choose.learner import Task
-from fairpatch.choose.target import Target
 from fairpatch.commod.adversarial import Adversarial
 from fairpatch.commod.problem import Grid
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Splits, count_rows
 from fairpatch.datasets import Population, load
-from fairpatch.measure.changes import change_rate
-from fairpatch.measure.fairness import p_rule
+from fairpatch.inputs.base import BaseModel
+from fairpatch.measure.metric import change_rate, p_rule
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Target
 
 SIZES = (2_000, 10_000, 50_000, 200_000, 1_000_000, 2_000_000)
 SELECT, TEST = 20_000, 200_000

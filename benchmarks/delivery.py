@@ -12,12 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
 from fairpatch.choose.findings import TargetNotReachedError
-from fairpatch.choose.target import Target
 from fairpatch.datasets import Population, load
 from fairpatch.front import FairPatch
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Target
 
 SIZES = (2_000, 4_000, 10_000)
 OWN = 5_000

@@ -17,7 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.behind import stamp
-from fairpatch._extras import need
+from fairpatch._tools.extras import need
 
 Run = dict[str, Any]
 """What identifies a run: its experiment and settings, plain values only."""

@@ -23,13 +23,13 @@ import numpy as np
 from scipy.special import expit
 
 from benchmarks.online import fitted
-from fairpatch._extras import need
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
+from fairpatch._tools.extras import need
+from fairpatch._tools.tables import Table
 from fairpatch.engines.onnx_base import base_logits
 from fairpatch.engines.onnx_graph import Graph
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import load, save
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 RATE = 500
 CLIENTS = 16
@@ -48,7 +48,7 @@ def run(rate: int = RATE, seconds: int = 20) -> dict[str, Any]:
     """Ask, and compare every answer with what the patch decides here."""
     X, f, g = fitted()
     people = X.iloc[:DIFFERENT].to_dict("records")
-    one = OnePerson(g.patch_)
+    one = RowScorer(g.patch_)
     with tempfile.TemporaryDirectory() as folder, _serving(Path(folder), X, f, g.patch_) as port:
         score = _score(Path(folder))
         right = [one.decide(person, score(person)).decision for person in people]

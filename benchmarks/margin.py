@@ -20,8 +20,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.certificate import NOT_FEATURES, SETTINGS, TRUTH_ROWS, TRUTH_SEED, Setting, violates
-from fairpatch._arrays import Bools, Floats
-from fairpatch._table import Table
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.tables import Table
 from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.patch.encoding import Encoder
 

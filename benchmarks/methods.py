@@ -25,13 +25,13 @@ from benchmarks.baselines import (
 )
 from benchmarks.paper import Split
 from benchmarks.sample import Sample
-from fairpatch._arrays import Bools, Floats
-from fairpatch.base import BaseModel
-from fairpatch.commod.candidates import Candidates, train_candidates
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch.commod.adversarial import Candidates, train_candidates
 from fairpatch.commod.problem import Grid, Training
 from fairpatch.data.rows import Rows
-from fairpatch.measure.direction import Direction, untouched
-from fairpatch.measure.fairness import Fairness
+from fairpatch.inputs.base import BaseModel
+from fairpatch.measure.cells import Direction, untouched
+from fairpatch.measure.metric import Fairness
 
 BASELINES: dict[str, type[Baseline]] = {
     "ROC (reads S)": Roc,

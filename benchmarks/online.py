@@ -19,16 +19,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from fairpatch._extras import need
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
-from fairpatch.choose.target import Target
+from fairpatch._tools.extras import need
+from fairpatch._tools.tables import Table
 from fairpatch.datasets import Population
 from fairpatch.engines.onnx import merged_graph
 from fairpatch.engines.onnx_base import base_logits
 from fairpatch.engines.onnx_graph import Graph
 from fairpatch.front import FairPatch
-from fairpatch.patch.one import OnePerson
+from fairpatch.inputs.base import BaseModel
+from fairpatch.patch.one import RowScorer
+from fairpatch.target import Target
 
 CALLS = 2_000
 CLIENTS = 4
@@ -62,7 +62,7 @@ def fitted() -> tuple[Any, Any, Any]:
 
 def _jobs(some: Any, f: Any, g: FairPatch, X: Any) -> dict[str, Callable[[], Any]]:
     """f and the patched model, each in Python and as a graph."""
-    one, rows = OnePerson(g.patch_), some.to_dict("records")
+    one, rows = RowScorer(g.patch_), some.to_dict("records")
 
     def each() -> Any:
         scores = f.predict_proba(some)[:, 1].tolist()
@@ -114,7 +114,7 @@ def _quantiles(seconds: list[float]) -> tuple[float, float]:
 def app(f: Any, patch: Any, X: Any) -> Any:
     """A service: POST a person as JSON to /f or to /patched."""
     FastAPI, frame = need("fastapi", extra="mlflow").FastAPI, need("pandas", extra="mlflow")
-    service, one = FastAPI(), OnePerson(patch)
+    service, one = FastAPI(), RowScorer(patch)
 
     def score(person: dict[str, Any]) -> float:
         return float(f.predict_proba(frame.DataFrame([person], columns=X.columns))[0, 1])

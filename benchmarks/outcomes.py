@@ -16,10 +16,9 @@ import numpy as np
 
 from benchmarks.datasets import load
 from benchmarks.problems import fitted_model
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
 from fairpatch.choose.certificate import certify
 from fairpatch.choose.findings import TargetNotReachedError
-from fairpatch.choose.target import Target
 from fairpatch.data.outcomes import expected_of
 from fairpatch.datasets import Population, load_loans
 from fairpatch.decision import Decision
@@ -27,6 +26,7 @@ from fairpatch.front import FairPatch
 from fairpatch.inputs.roles import Outcomes, Roles
 from fairpatch.life.newly_approved import evidence_of_worse
 from fairpatch.measure.counts import Counts
+from fairpatch.target import Target
 
 SHARES = (1.0, 0.3, 0.05, 0.0)
 """Of the denied, how many have a label; the first is what the others are compared with."""

@@ -13,8 +13,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from fairpatch._arrays import Ints
-from fairpatch._extras import need
+from fairpatch._tools.arrays import Ints
+from fairpatch._tools.extras import need
 from fairpatch.datasets import Dataset, load
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from fairpatch import Target
-from fairpatch._arrays import Floats, Ints
-from fairpatch._table import Table
+from fairpatch._tools.arrays import Floats, Ints
+from fairpatch._tools.tables import Table
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import certify
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.over_time import over_time
-from fairpatch.verdict import Verdict
 
 TRUTH, RATE, SECOND, CORRELATION = 0.8, 0.4, 0.42, 0.5
 PEOPLE, MONTHLY, MONTHS = 3_000, 500, 12

@@ -13,14 +13,14 @@ import numpy as np
 
 from benchmarks.problems import PROBLEMS, parts
 from benchmarks.sample import Sample
-from fairpatch._arrays import Bools
+from fairpatch._tools.arrays import Bools
 from fairpatch.choose.findings import TargetNotReachedError
-from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
 from fairpatch.measure import accuracy, p_rule
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.metric import P_RULE
+from fairpatch.target import Target
 
 LEVEL = 0.8
 WISHES: dict[str, dict[str, Any]] = {

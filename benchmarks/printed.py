@@ -20,12 +20,12 @@ from benchmarks.paper import frames
 from benchmarks.quartiles import CONCEPTS
 from benchmarks.sample import Sample
 from benchmarks.score import score
-from fairpatch.base import BaseModel
-from fairpatch.commod.candidates import train_candidates
+from fairpatch.commod.adversarial import train_candidates
+from fairpatch.commod.estimator import WithScore
 from fairpatch.commod.problem import Departures, Grid, Training
-from fairpatch.commod.with_score import WithScore
 from fairpatch.data.rows import Rows
-from fairpatch.measure.fairness import Fairness
+from fairpatch.inputs.base import BaseModel
+from fairpatch.measure.metric import Fairness
 
 RATIOS, CONCEPT_WEIGHTS = (0.0, 0.05, 0.2, 0.5), (0.001, 0.01)
 RAW = Grid.of((0.1, 0.3, 1.0, 3.0, 10.0), RATIOS, CONCEPT_WEIGHTS)

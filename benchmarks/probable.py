@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.datasets import load
-from fairpatch._arrays import Bools, Floats
-from fairpatch._table import Table
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.tables import Table
 from fairpatch.inputs.probable import without_assumption
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE

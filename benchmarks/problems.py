@@ -15,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer
 from benchmarks.datasets import load
 from benchmarks.paper import Split
 from benchmarks.sample import Sample
-from fairpatch._extras import need
-from fairpatch.base import BaseModel
+from fairpatch._tools.extras import need
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch.encoding import Encoder
 
 PROBLEMS = {

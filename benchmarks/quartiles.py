@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Floats
-from fairpatch.measure.fairness import Fairness
+from fairpatch._tools.arrays import Floats
+from fairpatch.measure.metric import Fairness
 
 CONCEPTS = {"law_school": 2, "compas": 5}
 

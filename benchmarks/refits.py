@@ -10,11 +10,11 @@ import numpy as np
 
 from benchmarks.datasets import load
 from benchmarks.problems import PROBLEMS, fitted_model
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
+from fairpatch._tools.tables import Table
 from fairpatch.choose.findings import TargetNotReachedError
-from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
+from fairpatch.inputs.base import BaseModel
+from fairpatch.target import Target
 
 ROWS = {"adult, sex": 20_000, "acs_income": 20_000, "law_school": 20_000, "compas": 20_000}
 """To learn from, at most; a third of the data are kept to look at."""

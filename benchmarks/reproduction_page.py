@@ -9,8 +9,8 @@ from benchmarks import cells
 from benchmarks.journal import read_results
 from benchmarks.methods import METHODS
 from benchmarks.reproduce.sensitivity import WHAT, regressions
-from fairpatch._extras import need
-from fairpatch._table import Table
+from fairpatch._tools.extras import need
+from fairpatch._tools.tables import Table
 
 MARKS = {
     "ROC (reads S)": ("1", "0.6"),

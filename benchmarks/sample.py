@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch.base import BaseModel
+from fairpatch._tools.arrays import Floats, Ints
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch.encoding import Encoder
 
 

@@ -18,16 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._extras import need
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
-from fairpatch.choose.target import Target
-from fairpatch.data.engine_splits import EngineSplits
+from fairpatch._tools.extras import need
+from fairpatch._tools.tables import Table
+from fairpatch.data.engine import EngineSplits
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
-from fairpatch.engines.partitions import apply_files
-from fairpatch.engines.sample import sample_files
+from fairpatch.engines.streams import apply_files, sample_files
 from fairpatch.front import FairPatch
+from fairpatch.inputs.base import BaseModel
 from fairpatch.inputs.roles import Roles
 from fairpatch.life import History, monitor
 from fairpatch.life.monitor import COMPARED
@@ -35,6 +33,7 @@ from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch, load, save
 from fairpatch.patch.apply import DECISION, apply
 from fairpatch.patched import PatchedModel
+from fairpatch.target import Target
 
 POPULATION = Population(p_rule=0.6, accuracy=0.8)
 BARE = (

@@ -12,17 +12,17 @@ import numpy as np
 from benchmarks.datasets import load
 from benchmarks.problems import PROBLEMS, fitted_model
 from benchmarks.roles import every_column
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
+from fairpatch._tools.tables import Table
 from fairpatch.card.learner import Card
 from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.learner import Learner, dial_ratio
 from fairpatch.choose.menu import FINER, WIDEST
-from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
-from fairpatch.measure.direction import untouched
-from fairpatch.measure.telling import group_auc
+from fairpatch.inputs.base import BaseModel
+from fairpatch.measure.cells import untouched
+from fairpatch.measure.scores import group_auc
 from fairpatch.patch import Patch
+from fairpatch.target import Target
 
 LEARN, TEST, P_RULE = 3_000, 10_000, 0.8
 FIRST_SEED = 730

@@ -20,11 +20,11 @@ from benchmarks.datasets import load
 from benchmarks.methods import commod
 from benchmarks.paper import Split, starting_model
 from benchmarks.quartiles import CONCEPTS
-from fairpatch._table import Table
-from fairpatch.choose.target import Target
+from fairpatch._tools.tables import Table
 from fairpatch.commod.problem import Grid
 from fairpatch.front import FairPatch
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Target
 
 MODELS = 100
 

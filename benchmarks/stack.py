@@ -7,10 +7,10 @@ import numpy as np
 
 from benchmarks.paper import starting_model
 from benchmarks.quartiles import CONCEPTS
-from fairpatch.base import BaseModel
-from fairpatch.commod.candidates import train_candidates
+from fairpatch.commod.adversarial import train_candidates
 from fairpatch.commod.problem import Grid, Training
 from fairpatch.data.rows import Rows
+from fairpatch.inputs.base import BaseModel
 
 
 def run(dataset: str = "law_school", models: int = 100, repeats: int = 3) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from fairpatch import Decision, FairPatch, Roles, Target, audit
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
 from fairpatch.choose.certificate import Certificate
 from fairpatch.inputs.notice import UnsaidError
 

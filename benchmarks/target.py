@@ -7,18 +7,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from benchmarks.datasets import load
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.tables import Table
 from fairpatch.choose.findings import TargetNotReachedError
-from fairpatch.choose.target import Target
 from fairpatch.front import FairPatch
+from fairpatch.inputs.base import BaseModel
 from fairpatch.measure import accuracy, change_rate, p_rule
-from fairpatch.measure.blind import bayes_changes, fewest_blind
+from fairpatch.measure.bounds import bayes_changes, fewest_blind
+from fairpatch.measure.cells import Direction
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.direction import Direction
 from fairpatch.measure.metric import P_RULE
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Target
 
 DATASETS = ("law_school", "compas", "adult", "acs_income")
 MAX_ROWS = 30_000

@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.datasets import NAMES, load
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
-from fairpatch.commod.candidates import train_candidates
+from fairpatch._tools.tables import Table
+from fairpatch.commod.adversarial import train_candidates
 from fairpatch.commod.problem import Grid
 from fairpatch.data.rows import Rows
+from fairpatch.inputs.base import BaseModel
 from fairpatch.measure import p_rule
 from fairpatch.measure.counts import Counts
 from fairpatch.patch.encoding import Encoder

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
 
 ROOT = Path(__file__).parents[1]
 SLOWER = 1.5

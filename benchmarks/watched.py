@@ -114,9 +114,9 @@ class Paths:
 
     def one_person(self) -> Callable[[], Any]:
         """Ten thousand requests, one after the other."""
-        from fairpatch.patch.one import OnePerson
+        from fairpatch.patch.one import RowScorer
 
-        one, rows = OnePerson(self.g.patch_), self.loans.head(1_000).to_dict("records")
+        one, rows = RowScorer(self.g.patch_), self.loans.head(1_000).to_dict("records")
         return lambda: [one.decide(row, row["score"]) for row in rows * 10]
 
     def sql(self) -> Callable[[], Any]:

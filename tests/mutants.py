@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "mutants"
-NOTHING = "fairpatch.floor*"
+NOTHING = "fairpatch._tools.floor*"
 """The smallest file: asking for its mutants makes all of them."""
 SURVIVED, NO_TEST = (0,), (5, 33)
 

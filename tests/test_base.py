@@ -22,8 +22,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from xgboost import XGBClassifier
 
-from fairpatch.base import CLIP, BaseModel, scores_of
 from fairpatch.decision import Decision
+from fairpatch.inputs.base import CLIP, BaseModel, scores_of
 
 X, Y = make_classification(2_000, n_features=6, flip_y=0.2, random_state=0)
 

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from fairpatch import BaseModel, Decision, FairPatch, Patch, PatchedModel, Roles, Target, audit
 from fairpatch.datasets import Population
-from fairpatch.measure.direction import DIRECTIONS
+from fairpatch.measure.cells import DIRECTIONS
 from fairpatch.patch import CardScale, Column, Concept, Range, RangesWeight, ScoreBand, load, save
 from fairpatch.patch.apply import apply
 

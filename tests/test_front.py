@@ -23,10 +23,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from xgboost import XGBClassifier
 
 import fairpatch
-from fairpatch import BaseModel, Card, Commod, Counts, Decision, FairPatch, Roles, Target, Training
-from fairpatch.card.order import ASKED
+from fairpatch import BaseModel, Card, Decision, FairPatch, Roles, Target
+from fairpatch.card.confidence import ASKED
+from fairpatch.commod import Commod, Training
 from fairpatch.datasets import Population
-from fairpatch.measure import p_rule
+from fairpatch.measure import Counts, p_rule
 from fairpatch.patch import load, save
 
 EXPECTED_FAILURES = {

@@ -68,7 +68,7 @@ def test_no_import_runs_in_a_circle():
     """Counting those inside functions; graphlib raises with the circle, if there is one."""
     order = list(graphlib.TopologicalSorter(import_graph()).static_order())
     assert len(order) > 150
-    assert order.index("fairpatch.measure.metric") < order.index("fairpatch.choose.target")
+    assert order.index("fairpatch.measure.metric") < order.index("fairpatch.target")
 
 
 def test_nothing_is_imported_where_the_linter_does_not_look():
@@ -77,7 +77,7 @@ def test_nothing_is_imported_where_the_linter_does_not_look():
     for path in SOURCE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         names = re.findall(r"import_module\(|__import__\(|importlib\.import", text)
-        if names and path.name not in ("_extras.py",):
+        if names and path.name != "extras.py":
             asked[path.relative_to(SOURCE).as_posix()] = len(names)
         assert not re.search(r"need\(\s*[\"']fairpatch", text), path
     assert asked == {"__init__.py": 2}
@@ -93,14 +93,15 @@ def test_nothing_is_imported_where_the_linter_does_not_look():
     assert lazy <= listed
 
 
-def test_files_are_short():
+def test_a_file_is_a_whole_idea_and_no_more():
+    """A reader opens one file for one question, and reads it in one sitting."""
     lines = sorted(len(p.read_text(encoding="utf-8").splitlines()) for p in SOURCE.rglob("*.py"))
-    assert lines[len(lines) // 2] < 120
     assert lines[-1] <= 500
+    assert len(lines) < 190
 
 
 def test_a_missing_extra_says_what_to_install():
-    from fairpatch._extras import need
+    from fairpatch._tools.extras import need
 
     with pytest.raises(ImportError, match=r"pip install 'fairpatch\[datasets\]'"):
         need("no_such_package.module", extra="datasets")
@@ -116,7 +117,8 @@ class NoTorch:
             raise ImportError(name)
 
 sys.meta_path.insert(0, NoTorch())
-from fairpatch import Adversarial, Commod, FairPatch, Target
+from fairpatch import FairPatch, Target
+from fairpatch.commod import Adversarial, Commod
 from fairpatch.datasets import Population
 two = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
 people = Population(p_rule=0.6, groups=two).sample(4000).to_pandas()

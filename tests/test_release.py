@@ -15,7 +15,7 @@ import fairpatch
 from fairpatch.card.learner import Card
 from fairpatch.cli.config import Config, TargetOptions, read
 from fairpatch.decision import Decision
-from fairpatch.report.identity import About
+from fairpatch.report.signed import About
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

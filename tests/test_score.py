@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from fairpatch import BaseModel, Decision, FairPatch, PatchedModel, Target, audit
-from fairpatch.data.settled import with_scale, with_thresholds
+from fairpatch.data.features import with_scale, with_thresholds
+from fairpatch.decision import PointScale
 from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 from fairpatch.patch.parts import ScoreBand
-from fairpatch.score import PointScale
 
 SCALE = PointScale(base=600, odds=1, double=20)
 BANDS = (
@@ -86,7 +86,7 @@ def test_every_engine_compares_points_with_each_rows_own_threshold():
     assert plain([row[names.index("fairpatch_decision")] for row in found]) == expected
     graph = run_graph(patch_graph(patch).SerializeToString(), people, score="score")
     assert plain(graph["fairpatch_decision"]) == expected
-    one = OnePerson(patch)
+    one = RowScorer(patch)
     rows = people.to_dict("records")
     assert [one.decide(row, row["score"]).decision for row in rows] == expected
     known = people[[e is not None for e in expected]]
@@ -117,7 +117,7 @@ def test_a_value_without_a_threshold_is_said():
         model.decide(people)
     with pytest.raises(ValueError, match="which the table does not have"):
         model.decide(people.drop(columns="product"))
-    assert model.decisions(people).tolist() == [1, -1]
+    assert model.favoured(people).tolist() == [1, -1]
 
 
 def test_points_that_are_bad_for_people():

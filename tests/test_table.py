@@ -1,6 +1,6 @@
 """Tables as text and HTML: same cells, nothing of the data obeyed."""
 
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
 
 TABLE = Table("Rates", ["group", "rate"], [["a\x1b[31m", "0.5"], ["<b>", "0.25"]], ["few & far"])
 

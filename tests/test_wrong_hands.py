@@ -12,7 +12,7 @@ from fairpatch.engines.sql import sql
 from fairpatch.life import History, monitor, refit
 from fairpatch.patch import load, save
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_python_says_so_too(folder, tmp_path):
     people = pd.read_parquet(folder / "people.parquet").drop(columns="id")
     g = FairPatch("score", Target(p_rule=0.7)).fit(people, "y", sensitive_features=["group"])
     for way in (lambda: save(g, tmp_path / "a.json"), lambda: apply(g, people, "score"),
-                lambda: OnePerson(g)):  # fmt: skip
+                lambda: RowScorer(g)):  # fmt: skip
         with pytest.raises(TypeError, match="got FairPatch: give its patch_"):
             way()
     with pytest.raises(ValueError, match="one column has one role"):

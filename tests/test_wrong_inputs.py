@@ -9,7 +9,8 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch import BaseModel, Commod, Decision, FairPatch, PatchedModel, Target
+from fairpatch import BaseModel, Decision, FairPatch, PatchedModel, Target
+from fairpatch.commod import Commod
 from fairpatch.datasets import Population
 from fairpatch.identity.compare import OtherModelError, OtherModelWarning, compare
 

@@ -12,13 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fairpatch._arrays import Floats, Ints
+from fairpatch._tools.arrays import Floats, Ints
 from fairpatch.baselines.baseline import Baseline
 from fairpatch.commod import adversary as h
 from fairpatch.commod.losses import adversary_loss, label_loss
-from fairpatch.commod.optimize import Adam
-from fairpatch.commod.threads import threads_for
-from fairpatch.measure.fairness import Fairness
+from fairpatch.commod.train import Adam, threads_for
+from fairpatch.measure.metric import Fairness
 
 
 class AdvDebias(Baseline):

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch.base import Estimator
+from fairpatch._tools.arrays import Floats, Ints
 from fairpatch.baselines.baseline import Baseline
-from fairpatch.measure.fairness import Fairness
+from fairpatch.inputs.base import Estimator
+from fairpatch.measure.metric import Fairness
 
 OFFSET, SMOOTHNESS = 0.1, 3
 """Of the paper's experiment on Adult: l_a = 0.1 n_a^(-3/7), for an eta of one column."""

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch.base import Estimator
+from fairpatch._tools.arrays import Floats, Ints
 from fairpatch.baselines.baseline import Baseline
-from fairpatch.commod.threads import threads_for
-from fairpatch.measure.fairness import Fairness
+from fairpatch.commod.train import threads_for
+from fairpatch.inputs.base import Estimator
+from fairpatch.measure.metric import Fairness
 
 LENGTH = 0.1
 

@@ -9,11 +9,11 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch._extras import need
-from fairpatch.base import Estimator
+from fairpatch._tools.arrays import Floats, Ints
+from fairpatch._tools.extras import need
 from fairpatch.baselines.baseline import Baseline
-from fairpatch.measure.fairness import Fairness
+from fairpatch.inputs.base import Estimator
+from fairpatch.measure.metric import Fairness
 
 
 class _Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import Estimator
+from fairpatch._tools.arrays import Bools, Floats, Ints
 from fairpatch.baselines.baseline import Baseline
-from fairpatch.measure.fairness import Fairness
+from fairpatch.inputs.base import Estimator
+from fairpatch.measure.metric import Fairness
 
 TRIED = 2_000
 """Lambdas on the grid, about: fine for two groups, coarse for more."""

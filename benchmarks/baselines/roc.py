@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch.base import Estimator
+from fairpatch._tools.arrays import Floats, Ints
 from fairpatch.baselines.baseline import Baseline
-from fairpatch.measure.fairness import Fairness
+from fairpatch.inputs.base import Estimator
+from fairpatch.measure.metric import Fairness
 
 
 class Roc(Baseline):

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from fairpatch._extras import need
-from fairpatch.datasets.dataset import Dataset, read_csv
-from fairpatch.datasets.files import File
+from fairpatch._tools.extras import need
+from fairpatch.datasets.dataset import Dataset, File, read_csv
 
 _HINT = (
     "the repository dssg/aequitas, datasets/FolkTables at commit "

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from fairpatch.datasets.dataset import Dataset, read_csv
-from fairpatch.datasets.files import File
+from fairpatch.datasets.dataset import Dataset, File, read_csv
 
 FILE = File(
     "bank_marketing/bank_marketing.csv",

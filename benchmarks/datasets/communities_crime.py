@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from fairpatch.datasets.dataset import Dataset, read_csv
-from fairpatch.datasets.files import File, github
+from fairpatch.datasets.dataset import Dataset, File, github, read_csv
 
 FILE = File(
     "communities_crime/communities_and_crime.csv.gz",

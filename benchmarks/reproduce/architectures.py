@@ -16,8 +16,8 @@ from benchmarks.methods import Model
 from benchmarks.paper import Split, starting_model
 from benchmarks.sample import Sample
 from benchmarks.score import score
-from fairpatch.base import BaseModel
-from fairpatch.commod.threads import threads_for
+from fairpatch.commod.train import threads_for
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch.encoding import Encoder
 
 ARCHITECTURES = {"linear": (), "one hidden layer": (32,), "two hidden layers": (32, 32)}

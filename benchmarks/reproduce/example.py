@@ -8,9 +8,9 @@ from sklearn.model_selection import train_test_split
 from benchmarks.journal import Records, Run
 from benchmarks.methods import commod
 from benchmarks.paper import Split, starting_model
-from fairpatch.base import BaseModel
 from fairpatch.commod.problem import Grid
 from fairpatch.explain import concepts, segments
+from fairpatch.inputs.base import BaseModel
 from fairpatch.measure import accuracy, change_rate, p_rule
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from benchmarks.journal import Records, Run
 from benchmarks.paper import starting_model
 from benchmarks.quartiles import FAIRNESS_EDGES, OTHER_EDGES
-from fairpatch.base import BaseModel
+from fairpatch.inputs.base import BaseModel
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import MISTREATMENT, P_RULE
 

@@ -15,10 +15,10 @@ from benchmarks.quartiles import CONCEPTS
 from benchmarks.reproduce.sweeps import grid
 from benchmarks.sample import Sample
 from benchmarks.score import score
-from fairpatch._arrays import Bools, Floats
-from fairpatch.base import BaseModel
+from fairpatch._tools.arrays import Bools, Floats
 from fairpatch.commod.problem import Grid
-from fairpatch.explain.change_tree import f1_by_depth
+from fairpatch.explain.segments import f1_by_depth
+from fairpatch.inputs.base import BaseModel
 
 DEPTHS = (1, 2, 3, 4, 5, 6)
 LEVEL = {"law_school": 0.8, "compas": 0.78}

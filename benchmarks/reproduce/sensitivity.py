@@ -14,8 +14,8 @@ from benchmarks.paper import Split, frames
 from benchmarks.quartiles import CONCEPTS
 from benchmarks.sample import Sample
 from benchmarks.score import score
-from fairpatch.base import BaseModel
 from fairpatch.commod.problem import Grid
+from fairpatch.inputs.base import BaseModel
 
 GRID = Grid.of(np.linspace(0.5, 1.5, 6), np.linspace(0.01, 0.1, 4), (0.01,))
 """The ranges that the paper names. Its lambda_fair is not in our units, which are f's own."""

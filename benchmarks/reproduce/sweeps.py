@@ -15,8 +15,8 @@ from benchmarks.paper import starting_model
 from benchmarks.quartiles import CONCEPTS
 from benchmarks.sample import Sample
 from benchmarks.score import score
-from fairpatch.base import BaseModel
 from fairpatch.commod.problem import Grid
+from fairpatch.inputs.base import BaseModel
 
 STOCHASTIC = ("COMMOD", "AdvDebias", "FRAPPE")
 

@@ -24,7 +24,7 @@ from fairpatch import BaseModel, FairPatch, PatchedModel, Target
 from fairpatch.datasets import Population
 from fairpatch.life import History, Ledger, monitor, refit, watch
 from fairpatch.life.history_page import history_page
-from fairpatch.report.identity import patch_hash
+from fairpatch.report.signed import patch_hash
 
 population = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
 numbers = ["num_0", "num_1", "num_2", "num_3", "num_4"]

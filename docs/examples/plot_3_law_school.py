@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from fairpatch import Commod, Training
+from fairpatch.commod import Commod, Training
 from fairpatch.datasets import load
 
 law = load("law_school")

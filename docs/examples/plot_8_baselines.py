@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from benchmarks.baselines import Frappe, Lpp, Roc
-from fairpatch import Commod
+from fairpatch.commod import Commod
 from fairpatch.datasets import load
 
 law = load("law_school")

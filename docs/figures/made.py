@@ -36,7 +36,7 @@ BEHIND = {
     "load": ["src/fairpatch/patch/*.py", "src/fairpatch/engines/onnx*.py",
              "docs/howto/serve_app.py"],
     "online": ["src/fairpatch/patch/*.py", "src/fairpatch/engines/onnx*.py"],
-    "scale": ["src/fairpatch/engines/s*.py", "src/fairpatch/data/engine_splits.py",
+    "scale": ["src/fairpatch/engines/s*.py", "src/fairpatch/data/engine.py",
               "src/fairpatch/measure/count*.py", "src/fairpatch/patch/*.py"],
     "stack": ["src/fairpatch/commod/*.py"],
     "ten": ["src/fairpatch/commod/*.py"],

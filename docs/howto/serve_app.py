@@ -6,12 +6,12 @@ from typing import Any
 from fastapi import FastAPI, HTTPException
 
 from fairpatch.patch import Patch
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 
 def service(patch: Patch, score: Callable[[dict[str, Any]], float], columns: list[str]) -> FastAPI:
     """The app: ``score`` is the base model's probability, ``columns`` are those that it reads."""
-    app, one = FastAPI(), OnePerson(patch)
+    app, one = FastAPI(), RowScorer(patch)
 
     @app.post("/decide")
     def decide(person: dict[str, Any]) -> dict[str, Any]:

@@ -48,8 +48,8 @@ fairpatch fit --config fairpatch.yaml --out run
 fairpatch apply run people.parquet decided.parquet --reasons
 
 # The same as a view of a database that has the model's score as a column ...
-fairpatch sql run --score pd --table scored --keep customer --reasons > patch.sql
-fairpatch sql run --score pd --table scored --check > check.sql
+fairpatch deploy run --to sql --score pd --table scored --keep customer --reasons > patch.sql
+fairpatch deploy run --score pd --table scored --to check > check.sql
 python - <<'PYTHON'
 import duckdb
 base = duckdb.connect("bank.duckdb")
@@ -61,7 +61,7 @@ print("the scores are", base.sql(open("check.sql").read().rstrip(";\n")).fetchal
 PYTHON
 
 # ... and as a service: the table's rows as they are go in, decisions with reasons come out.
-fairpatch export run served --reasons
+fairpatch deploy run served --to mlflow --reasons
 mlflow models serve -m served --env-manager local --host 127.0.0.1 --port "$PORT" > serve.log 2>&1 &
 SERVER=$!
 trap 'kill $SERVER 2>/dev/null; wait $SERVER 2>/dev/null || true' EXIT

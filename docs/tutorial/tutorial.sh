@@ -32,7 +32,7 @@ fairpatch review run --data month.parquet --out review-month.html
 fairpatch apply run month.parquet applied.parquet
 
 # ... the same inside a database ...
-fairpatch sql run --keep id --table people --dialect duckdb > patch.sql
+fairpatch deploy run --to sql --keep id --table people --dialect duckdb > patch.sql
 python - <<'PYTHON'
 import duckdb
 connection = duckdb.connect()
@@ -41,7 +41,7 @@ connection.sql(open("patch.sql").read().rstrip(";\n")).to_parquet("by_sql.parque
 PYTHON
 
 # ... and as an ONNX graph.
-fairpatch export run patch.onnx
+fairpatch deploy run patch.onnx
 
 # All three decide alike, for every row.
 python - <<'PYTHON'

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from fairpatch import Counts, Decision, FairPatch, Target
+from fairpatch import Decision, FairPatch, Target
 from fairpatch.baselines import Lpp
 from fairpatch.datasets import load_loans
-from fairpatch.measure import accuracy, change_rate, p_rule
+from fairpatch.measure import Counts, accuracy, change_rate, p_rule
 
 WANTED, THRESHOLD = 0.8, 0.8
 READ = ["income", "amount", "purpose", "employment", "tenure", "debt_ratio", "late_payments"]

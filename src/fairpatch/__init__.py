@@ -3,77 +3,65 @@
 Names are imported on first use, so that ``import fairpatch`` stays fast.
 """
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairpatch import datasets as datasets
-    from fairpatch import life as life
-    from fairpatch import measure as measure
-    from fairpatch import patch as patch
-    from fairpatch.base import BaseModel as BaseModel
+    from fairpatch import commod as commod
+    from fairpatch import datasets, life, measure, patch
     from fairpatch.card.learner import Card as Card
     from fairpatch.choose.findings import TargetNotReachedError as TargetNotReachedError
-    from fairpatch.choose.target import Target as Target
-    from fairpatch.commod.adversarial import Adversarial as Adversarial
-    from fairpatch.commod.estimator import Commod as Commod
-    from fairpatch.commod.problem import Departures as Departures
-    from fairpatch.commod.problem import Grid as Grid
-    from fairpatch.commod.problem import Training as Training
     from fairpatch.decision import Decision as Decision
     from fairpatch.front import FairPatch as FairPatch
+    from fairpatch.inputs.base import BaseModel as BaseModel
     from fairpatch.inputs.roles import Roles as Roles
-    from fairpatch.measure.counts import Counts as Counts
     from fairpatch.patch.model import Patch as Patch
     from fairpatch.patched import PatchedModel as PatchedModel
-    from fairpatch.report.audit import Audit as Audit
     from fairpatch.report.audit import audit as audit
-    from fairpatch.report.identity import About as About
     from fairpatch.report.review import review as review
+    from fairpatch.report.signed import About as About
+    from fairpatch.target import Target as Target
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "About": "fairpatch.report.identity",
-    "Adversarial": "fairpatch.commod.adversarial",
-    "Audit": "fairpatch.report.audit",
-    "BaseModel": "fairpatch.base",
+    "About": "fairpatch.report.signed",
+    "BaseModel": "fairpatch.inputs.base",
     "Card": "fairpatch.card.learner",
-    "Commod": "fairpatch.commod.estimator",
-    "Counts": "fairpatch.measure.counts",
     "Decision": "fairpatch.decision",
-    "Departures": "fairpatch.commod.problem",
     "FairPatch": "fairpatch.front",
-    "Grid": "fairpatch.commod.problem",
     "Patch": "fairpatch.patch.model",
     "PatchedModel": "fairpatch.patched",
     "Roles": "fairpatch.inputs.roles",
-    "Target": "fairpatch.choose.target",
+    "Target": "fairpatch.target",
     "TargetNotReachedError": "fairpatch.choose.findings",
-    "Training": "fairpatch.commod.problem",
     "audit": "fairpatch.report.audit",
     "review": "fairpatch.report.review",
 }
-_ROOMS = ("datasets", "life", "measure", "patch")
+_MOVED = {
+    "Adversarial": "fairpatch.commod",
+    "Audit": "fairpatch.report.audit",
+    "Commod": "fairpatch.commod",
+    "Counts": "fairpatch.measure",
+    "Departures": "fairpatch.commod",
+    "Grid": "fairpatch.commod",
+    "Training": "fairpatch.commod",
+}
+"""Names that were here in 0.1, and answer for one release more."""
+_ROOMS = ("commod", "datasets", "life", "measure", "patch")
 
 __all__ = [
     "About",
-    "Adversarial",
-    "Audit",
     "BaseModel",
     "Card",
-    "Commod",
-    "Counts",
     "Decision",
-    "Departures",
     "FairPatch",
-    "Grid",
     "Patch",
     "PatchedModel",
     "Roles",
     "Target",
     "TargetNotReachedError",
-    "Training",
     "__version__",
     "audit",
     "datasets",
@@ -87,9 +75,12 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"fairpatch.{name}")
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'fairpatch' has no attribute {name!r}")
+    if name in _MOVED:
+        now = f"{_MOVED[name]}.{name}"
+        warnings.warn(f"fairpatch.{name} is now {now}", FutureWarning, stacklevel=2)
+    elif name not in _HOME:
+        raise AttributeError(f"module 'fairpatch' has no attribute {name!r}")
+    return getattr(import_module(_HOME.get(name) or _MOVED[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -9,20 +9,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from fairpatch._arrays import Floats
-from fairpatch.base import BaseModel, Estimator
+from fairpatch._tools.arrays import Floats
 from fairpatch.choose.fit import Fitted
-from fairpatch.data.features import read_features, some_columns
-from fairpatch.data.prepare import prepare
+from fairpatch.data.features import prepare, read_features, some_columns
 from fairpatch.data.rows import Rows
 from fairpatch.decision import PLAIN, Decision
-from fairpatch.identity.agreement import check_agreement
-from fairpatch.inputs.given import Given
+from fairpatch.identity.fingerprint import check_agreement
+from fairpatch.inputs.base import BaseModel, Estimator
 from fairpatch.inputs.roles import Roles, with_moved
+from fairpatch.inputs.sensitive import Given
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
-from fairpatch.report.fitted_display import fitted_html, fitted_text
+from fairpatch.report.page import fitted_html, fitted_text
 from fairpatch.report.review import Review, review
 
 

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Floats
-from fairpatch._progress import showing
-from fairpatch.base import BaseModel, Estimator
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.progress import showing
 from fairpatch.card.learner import Card
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import Choice
@@ -19,27 +18,26 @@ from fairpatch.choose.fit import Fitted, fit_target
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learner, Task
 from fairpatch.choose.menu import Menu
-from fairpatch.choose.target import Target
-from fairpatch.data.engine_splits import EngineSplits, is_engine_table
-from fairpatch.data.features import read_features, read_given
-from fairpatch.data.noticed import ask_rows
+from fairpatch.data.engine import EngineSplits, is_engine_table
+from fairpatch.data.features import ask_rows, read_features, read_given, with_scale, with_thresholds
 from fairpatch.data.outcomes import check_outcomes, learned_rows
 from fairpatch.data.rows import Rows, Shares, seen_rows, with_batches
-from fairpatch.data.settled import with_scale, with_thresholds
 from fairpatch.data.splits import Splits, in_memory
 from fairpatch.decision import Decision
 from fairpatch.estimator import PatchEstimator, seed_of
 from fairpatch.identity.compare import IfUnlike
-from fairpatch.identity.probe import with_probe
-from fairpatch.inputs.direction import check_direction
+from fairpatch.identity.fingerprint import with_probe
+from fairpatch.inputs.base import BaseModel, Estimator
 from fairpatch.inputs.made import made_of
+from fairpatch.inputs.names import check_direction
 from fairpatch.inputs.notice import ask_table
 from fairpatch.inputs.roles import Roles
 from fairpatch.measure.places import Places
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import in_scope_table
-from fairpatch.patch.locks import check_locks, in_scope
+from fairpatch.patch.terms import check_locks, in_scope
 from fairpatch.patched import PatchedModel
+from fairpatch.target import Target
 
 DECIDES = "the law lets this group decide (may_use_sensitive)"
 """Why a patch reads a sensitive feature."""
@@ -210,7 +208,7 @@ class FairPatch(PatchEstimator):
             Rows that f was trained on: nothing is chosen or certified on them.
         previous : PatchedModel, optional
             The model in force until now: of patches that serve equally well, the one whose
-            decisions differ least from its own (``Target.price_per_churn``, ``max_churn``).
+            decisions differ least from its own (``Target.max_churn`` is a limit).
 
         Returns
         -------
@@ -279,7 +277,7 @@ class FairPatch(PatchEstimator):
         rows = with_batches(rows, self.target.places)
         hidden = (*given.hidden, *self._threshold_column, *batch_columns(self.target.places))
         if previous is not None:
-            rows = replace(rows, previous=previous.decisions(rows.X))
+            rows = replace(rows, previous=previous.favoured(rows.X))
             hidden = (*hidden, *previous.score_columns)
         rows = rows.numbered((*hidden, *self._roles.exclude))
         known, order = seen_rows(seen, len(rows)), rows.own_order

@@ -7,23 +7,21 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import NO_SCORE, BaseModel, chances_of, scores_of, thresholds_of
-from fairpatch.card.redial import redial
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch.card.learner import retune
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import assumption_of, certify_rows
-from fairpatch.choose.target import Target
-from fairpatch.data.engine_counts import count_table
-from fairpatch.data.engine_splits import is_engine_table, thinned_table
-from fairpatch.data.noticed import ask_engine, ask_rows
+from fairpatch.data.engine import count_table, is_engine_table
+from fairpatch.data.features import ask_engine, ask_rows
 from fairpatch.data.outcomes import expecting
 from fairpatch.data.rows import Rows, seen_rows, strata_of, take, with_batches
-from fairpatch.data.splits import FreshRows
+from fairpatch.data.splits import CertificationSample, thinned_table
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
-from fairpatch.identity.likeness import scores_alike
-from fairpatch.inputs.given import take_apart
+from fairpatch.identity.fingerprint import scores_alike
+from fairpatch.inputs.base import NO_SCORE, BaseModel, chances_of, scores_of, thresholds_of
 from fairpatch.inputs.made import made_in, made_of
+from fairpatch.inputs.sensitive import take_apart
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
@@ -34,8 +32,9 @@ from fairpatch.patch.apply import apply, check_columns, with_decisions
 from fairpatch.patch.batch import apply_to_places
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import in_scope_table
-from fairpatch.patch.locks import in_scope
-from fairpatch.patch.outlook import Outlook
+from fairpatch.patch.learned import Outlook
+from fairpatch.patch.terms import in_scope
+from fairpatch.target import Target
 
 OWN_SCORE = "__fairpatch_base_score"
 """Where a base model that is no column is written for a while."""
@@ -180,7 +179,7 @@ class PatchedModel:
         """The column that f is, where it is one."""
         return () if self.base.score_column is None else (self.base.score_column,)
 
-    def decisions(self, X: Any) -> Ints:
+    def favoured(self, X: Any) -> Ints:
         """1 where a person gets the favourable decision, 0 where not, -1 where f has no score."""
         score = self.base.score_column
         if score is None:
@@ -299,13 +298,13 @@ class PatchedModel:
             )
             return certify(counts, target).resting_on(assumption_of(None, self.patch))
         rows = with_batches(self.rows(X, y, sensitive_features), target.places)
-        self.check(rows, if_unlike)
+        self.compare(rows.X, rows.f).act(if_unlike)
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
         return certify_rows(rows, self.patch, target)
 
-    def redial(
+    def retune(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seed: int = 0
     ) -> tuple["PatchedModel", Certificate]:
         """An edited card at the price that meets the target on half of these rows.
@@ -316,27 +315,20 @@ class PatchedModel:
         rows = self.rows(X, y, sensitive_features)
         half = rows.split_codes((0.25, 0.25, 0.5), seed) == 2
         first, fresh = (rows.take(np.flatnonzero(part)) for part in (~half, half))
-        patch, certificate = redial(self.patch, first, target, FreshRows(fresh))
+        patch, certificate = retune(self.patch, first, target, CertificationSample(fresh))
         return PatchedModel(self.base, patch, self.classes), certificate
 
-    def compare(self, X: Any) -> Comparison:
+    def compare(self, X: Any, f_logit: Floats | None = None) -> Comparison:
         """How far these rows, f's scores of them and f itself are from those of the fit.
 
-        A table in an engine is compared there: one scan.
+        A table in an engine is compared there: one scan. ``f_logit`` where f was asked already.
         """
         score = self.base.score_column
         if is_engine_table(X):
             if score is None:
                 raise TypeError("f must be a score column of a table in an engine")
             return compare(self.patch, X, score)
-        return self.compare_scored(X, self.logits(X))
-
-    def check(self, rows: Rows, if_unlike: IfUnlike = "refuse") -> None:
-        """Refuse rows that f has been asked about where its scores look like another model's."""
-        self.compare_scored(rows.X, rows.f).act(if_unlike)
-
-    def compare_scored(self, X: Any, f_logit: Floats) -> Comparison:
-        """The same where f has been asked about the rows already."""
+        f_logit = self.logits(X) if f_logit is None else f_logit
         inside, asked = in_scope(self.patch.scope, X), f_logit != NO_SCORE
         asked = asked if inside is None else asked & inside
         if not asked.all():
@@ -374,7 +366,7 @@ class PatchedModel:
             return apply(self.patch, table, self.base.score_column, **options)
         check_columns(self.patch, nw.from_native(table, eager_only=True), self.base.score_column)
         f_logit = self.logits(table)
-        self.compare_scored(table, f_logit).act(if_unlike)
+        self.compare(table, f_logit).act(if_unlike)
         if self.base.score_column is not None:
             return apply(self.patch, table, self.base.score_column, **options)
         return with_decisions(
@@ -405,7 +397,7 @@ class PatchedModel:
             return apply_to_places(self.patch, table, score, **about)
         frame = nw.from_native(table, eager_only=True)
         f_logit = self.logits(table)
-        self.compare_scored(table, f_logit).act(if_unlike)
+        self.compare(table, f_logit).act(if_unlike)
         own = nw.new_series(
             OWN_SCORE, self._in_unit(table, f_logit),
             backend=nw.get_native_namespace(frame),

@@ -13,10 +13,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fairpatch.base import BaseModel
 from fairpatch.engines.mlflow_served import Patched
 from fairpatch.engines.onnx import SCORE, patch_graph, run_graph
 from fairpatch.engines.sql import sql
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch.apply import DECISION, apply
 
 TEXTS = [

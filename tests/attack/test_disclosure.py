@@ -12,11 +12,11 @@ import pytest
 
 from attack.solver import Reader
 from fairpatch import PatchedModel, Target, audit, review
-from fairpatch.base import BaseModel
+from fairpatch.inputs.base import BaseModel
 from fairpatch.measure import intervals
 from fairpatch.measure.metric import METRICS, P_RULE
 from fairpatch.patch import CardScale, Column, Concept, NumberWeight, Patch, Range, RangesWeight
-from fairpatch.report.comparison import shown_rates
+from fairpatch.report.audit_groups import shown_rates
 
 MANY = bool(os.environ.get("FAIRPATCH_ATTACK"))
 

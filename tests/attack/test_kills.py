@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairpatch._tools.files import UNFINISHED
 from fairpatch.cli import main, run_folder
-from fairpatch.files.atomic import UNFINISHED
 from fairpatch.life.history import History
 from fairpatch.life.ledger import Ledger
 from fairpatch.patch import load
@@ -165,7 +165,7 @@ def test_a_killed_apply_to_a_folder_goes_on_and_loses_nobody(place):
 def test_a_killed_export_leaves_a_whole_one_or_none(place, name):
     folder, *_ = place
     first = folder / f"first-{name}"
-    seconds = finish("export", folder / "run", first)
+    seconds = finish("deploy", folder / "run", first)
     whole = sorted(p.name for p in first.rglob("*")) if first.is_dir() else first.stat().st_size
     for i, moment in enumerate(moments(seconds)):
         out = folder / f"{i}-{name}"

@@ -15,10 +15,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from typer.testing import CliRunner
 
+from fairpatch._tools.files import whole_file, write_whole
 from fairpatch.cli.main import app
 from fairpatch.cli.run_folder import FILES, MANIFEST, checked
-from fairpatch.engines.partitions import apply_files
-from fairpatch.files.atomic import whole_file, write_whole
+from fairpatch.engines.streams import apply_files
 from fairpatch.patch import load
 
 PEOPLE = 400

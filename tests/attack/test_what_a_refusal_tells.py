@@ -12,7 +12,7 @@ import pytest
 
 from fairpatch import FairPatch, Target
 from fairpatch.measure.metric import P_RULE
-from fairpatch.report.refusal import InTens
+from fairpatch.report.refusal import RoundedShares
 
 MANY = bool(os.environ.get("FAIRPATCH_ATTACK"))
 
@@ -35,7 +35,7 @@ def frontier_of(seed):
 def test_nobody_of_a_small_group_is_told(seed):
     """Even to somebody who knows every other group's rate and how many there are of each."""
     frontier = frontier_of(seed)
-    tens = InTens.of(frontier, [P_RULE])
+    tens = RoundedShares.of(frontier, [P_RULE])
     third = sorted(str(v) for (v,) in frontier.counts.by("s").known().groups).index("third")
     for by_feature in frontier.dials[::7]:
         dial = by_feature["s"]
@@ -60,4 +60,4 @@ def test_groups_below_ten_are_nowhere_in_it():
     few = np.where([v == ("third",) for v in counts.groups], 9 / counts.sizes, 1.0)
     scaled = counts.n * few.reshape(-1, *[1] * (counts.n.ndim - 1))
     fewer = replace(frontier, counts=replace(counts, n=scaled))
-    assert [len(groups) for groups in InTens.of(fewer, [P_RULE]).large.values()] == [2]
+    assert [len(groups) for groups in RoundedShares.of(fewer, [P_RULE]).large.values()] == [2]

@@ -15,11 +15,10 @@ import pyarrow.parquet as pq
 import sqlglot
 
 from attack.engines import ClickHouse, Postgres
-from fairpatch.choose.target import Target
 from fairpatch.engines.deploy import BITS, Audited, Destination, pack
-from fairpatch.engines.dialects import BY_DUCKDB
-from fairpatch.engines.statements import quoted
+from fairpatch.engines.sql import BY_DUCKDB, quoted
 from fairpatch.patch.apply import DECISION
+from fairpatch.target import Target
 
 
 class Warehouse:

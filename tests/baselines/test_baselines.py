@@ -19,8 +19,8 @@ from benchmarks.baselines import (
     Reductions,
     Roc,
 )
-from fairpatch import Commod, Training
-from fairpatch.baselines.lpp import solve
+from fairpatch.baselines.programs import solve
+from fairpatch.commod import Commod, Training
 
 BASELINES = [
     AdvDebias,

@@ -42,7 +42,7 @@ def test_a_card_of_one_column_can_still_be_turned(few):
     """Merged at its own points needed, its bands would decide alike at nearly all others."""
     found = {}
     for goal in (0.7, 0.75, 0.8):
-        model, _ = few.patched_.redial(
+        model, _ = few.patched_.retune(
             people(3), "y", sensitive_features=["group"], target=Target(p_rule=goal)
         )
         f = few.base_.logits(people(4))

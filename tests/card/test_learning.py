@@ -11,21 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairpatch.base import BaseModel
-from fairpatch.card.aim import Cells, Limit, multipliers
-from fairpatch.card.cells import CellModel, FactoredModel, Teacher
-from fairpatch.card.confidence import bands_of
-from fairpatch.card.crossfit import Aim, columns_for, cross_fitted, folds_of, parted, scores_for
-from fairpatch.card.door import push_problem
-from fairpatch.card.fields import Field, bin_edges, fields_of
+from fairpatch.card.aim import CellModel, CellModelOptions, Cells, FactoredModel, Limit, multipliers
+from fairpatch.card.confidence import bands_of, orders_of, with_values
+from fairpatch.card.fields import Field, bin_edges, fields_of, left_out
 from fairpatch.card.learner import Card
-from fairpatch.card.left_out import left_out
-from fairpatch.card.order import orders_of, with_values
-from fairpatch.card.points import rounded
-from fairpatch.card.scorecard import Rules, choose_columns, learn_scores
+from fairpatch.card.problem import (
+    Aim,
+    columns_for,
+    cross_fitted,
+    folds_of,
+    parted,
+    scorecard_problem,
+    scores_for,
+)
+from fairpatch.card.scorecard import Rules, choose_columns, learn_scores, rounded
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
-from fairpatch.measure.direction import DIRECTIONS
+from fairpatch.inputs.base import BaseModel
+from fairpatch.measure.cells import DIRECTIONS
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 from fairpatch.patch import CardScale, Column, Patch
 from fairpatch.patch.columns import Columns
@@ -113,11 +116,11 @@ def table(n=2_000, seed=0):
 
 def problem(X, s, y, f, rules, weight=None, ask=None):
     rows = Rows.of(X, y, {f"s{k}": column for k, column in enumerate(np.atleast_2d(s.T))}, f)
-    return push_problem(rows, Encoder.fit(X), rules, weight=weight, ask=ask)[0]
+    return scorecard_problem(rows, Encoder.fit(X), rules, weight=weight, ask=ask)[0]
 
 
 def aim_of(own, tau=0.9):
-    return Aim.each(own, [[Limit(P_RULE, tau)]], Teacher())[0]
+    return Aim.each(own, [[Limit(P_RULE, tau)]], CellModelOptions())[0]
 
 
 def learned(rules=None, columns=6, **options):

@@ -5,15 +5,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairpatch import Adversarial, FairPatch, Patch, Roles, Target, Training, review
-from fairpatch.base import BaseModel
-from fairpatch.data.engine_counts import count_table
+from fairpatch import FairPatch, Patch, Roles, Target, review
+from fairpatch.commod import Adversarial, Training
+from fairpatch.data.engine import count_table
 from fairpatch.datasets import Population
+from fairpatch.inputs.base import BaseModel
 from fairpatch.measure import p_rule
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import CardScale, Column, Lock, edit, load, save
 from fairpatch.patch.apply import apply
-from fairpatch.patch.difference import difference
+from fairpatch.patch.edit import difference
 
 LOCKED = {"policy": ["knock-out", "guaranteed"], "amount": {"at_least": 45_000}}
 

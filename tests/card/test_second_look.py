@@ -7,6 +7,7 @@ import pytest
 
 from cli.test_cli import POPULATION, fairpatch
 from fairpatch import FairPatch, Patch, Target
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import certify
 from fairpatch.engines.onnx import patch_graph
 from fairpatch.engines.sql import sql
@@ -16,9 +17,8 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE
 from fairpatch.patch import load, save
 from fairpatch.patch.batch import apply_to_capacity, apply_to_places
-from fairpatch.patch.difference import difference
-from fairpatch.patch.one import OnePerson
-from fairpatch.verdict import Verdict
+from fairpatch.patch.edit import difference
+from fairpatch.patch.one import RowScorer
 
 TARGET = Target(p_rule=0.75, action="refer", max_changes=0.2)
 
@@ -75,7 +75,7 @@ def test_the_same_list_everywhere(fitted, month, spark, tmp_path):
         assert (own["fairpatch_decision"].astype(bool).to_numpy() == decided).all()
         assert own["fairpatch_reason"].notna().to_numpy().tolist() == referred[at].tolist()
         assert "fairpatch_score" not in own
-    one = OnePerson(patch)
+    one = RowScorer(patch)
     for i in (*np.flatnonzero(referred)[:3], *np.flatnonzero(~referred)[:3]):
         found = one.decide(month.iloc[i].to_dict(), float(month["score"].iloc[i]))
         assert (found.referred, found.changed) == (referred[i], False)
@@ -187,3 +187,19 @@ def test_on_the_command_line(tmp_path):
     assert "--decided COLUMN" in done.stderr
     fairpatch("monitor", "run", "2026-10.parquet", "--decided", "final", cwd=tmp_path,
               code=(0, 3, 4, 5))  # fmt: skip
+
+
+def test_as_many_must_be_approved_as_the_worst_of_several_features_needs():
+    """Of 2,000 in each group 1,000 are approved, of the others fewer: all the rest are referred."""
+    hard = np.repeat(["a", "b"], 2_000)
+    f = np.concatenate([np.arange(2_000) < 1_000, np.arange(2_000) < 600])
+    g = np.concatenate([np.arange(2_000) < 1_000, np.arange(2_000) < 1_000])
+    easy = np.where(np.arange(4_000) % 2, "a", "b")
+    target = Target(p_rule=0.8, action="refer")
+    both = Counts.from_arrays(
+        decision=f, new_decision=g, sensitive_features={"easy": easy, "hard": hard}
+    )
+    alone = {name: certify(both.by(name), target).least_approved for name in ("easy", "hard")}
+    assert alone["easy"] == 0.0
+    assert 0.5 < alone["hard"] < 1.0
+    assert certify(both, target).least_approved == alone["hard"]

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from fairpatch import FairPatch, Patch, Target
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.learner import hundred_ratio, needed_at, scale_of
 from fairpatch.datasets import Population
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
 from fairpatch.measure.places import NOBODY, Swaps
 from fairpatch.patch.batch import apply_to_places
-from fairpatch.verdict import Verdict
 
 
 def taken_apart(frame):

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 
 from fairpatch import FairPatch, Roles, Target
+from fairpatch.card.fields import bin_edges
+from fairpatch.card.scorecard import _few
 from fairpatch.patch.apply import apply
 
 N = 6_000
@@ -72,3 +74,17 @@ def test_nobody_loses_an_approval_without_a_reason():
     assert (changed["fairpatch_decision"] == 0).sum() > 30
     assert changed["fairpatch_reason"].notna().all()
     assert (changed["fairpatch_reason"] != "").all()
+
+
+def test_no_bin_is_of_a_few_people_not_the_last_one_either():
+    values = np.repeat([0.0, 1.0, 2.0, 3.0], [50, 9, 50, 5])
+    edges = bin_edges(values, 6)
+    sizes = np.diff([0, *(int((values < e).sum()) for e in edges), len(values)])
+    assert (sizes >= 10).all()
+
+
+def test_of_two_near_numbers_the_one_that_more_people_have_is_kept():
+    points = np.array([0.0, 20.0, 25.0, 60.0])
+    assert _few(points, np.array([9.0, 30, 3, 9]), 3, 0).tolist() == [0, 20, 20, 60]
+    assert _few(points, np.array([9.0, 3, 30, 9]), 3, 0).tolist() == [0, 25, 25, 60]
+    assert _few(points, np.array([9.0, 3, 30, 9]), 3, 1).tolist() == [0, 20, 20, 60]

@@ -7,7 +7,7 @@ import pytest
 from fairpatch import FairPatch, Roles, Target
 from fairpatch.card.fields import Field
 from fairpatch.card.learner import Card
-from fairpatch.card.points import Points
+from fairpatch.card.scorecard import Points
 from fairpatch.card.sense import of_no_group, perverse_points, turned_fields
 from fairpatch.choose.findings import (
     FAR_BELOW,

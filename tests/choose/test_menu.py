@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fairpatch import Card, FairPatch, Roles, Target
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.menu import FEWEST, IN_ORDER, KNOWN, SCORECARD
 from fairpatch.datasets import Population
-from fairpatch.patch.held_back import held_back
-from fairpatch.verdict import Verdict
+from fairpatch.patch.edit import held_back
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairpatch import FairPatch, Target
-from fairpatch.data.costs import Costs
+from fairpatch.data.outcomes import Costs
 from fairpatch.measure.dial import trace
 
 

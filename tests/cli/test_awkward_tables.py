@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from cli.test_cli import POPULATION, fairpatch
 from fairpatch import Decision, FairPatch, Target
-from fairpatch.card.left_out import left_out
-from fairpatch.cli.data import relation
-from fairpatch.cli.dialect import Dialect, of_files
+from fairpatch.card.fields import left_out
+from fairpatch.cli.data import Dialect, of_files, relation
 from fairpatch.cli.profile import profile
-from fairpatch.inputs.direction import harm_in
-from fairpatch.model_names import columns_for
+from fairpatch.inputs.names import columns_for, harm_in
 from fairpatch.patch.columns import Columns
 
 
@@ -117,10 +115,10 @@ def test_lists_of_flags_add_and_take_out(folder):
     fairpatch(*fit, "--exclude", "num_2", cwd=folder)
     text = (folder / "lists" / "config.yaml").read_text()
     assert "exclude:\n- num_1\n- num_2\n" in text
-    fairpatch(*fit, "--no-exclude", "num_1", cwd=folder)
+    fairpatch(*fit, "--exclude", "-num_1", cwd=folder)
     assert "exclude: []\n" in (folder / "lists" / "config.yaml").read_text()
-    done = fairpatch(*fit, "--no-exclude", "num_3", cwd=folder, code=2)
-    assert "--no-exclude num_3: the file's exclude do not name it" in done.stderr
+    done = fairpatch(*fit, "--exclude", "-num_3", cwd=folder, code=2)
+    assert "--exclude -num_3: the file's exclude do not name 'num_3'" in done.stderr
 
 
 def test_a_flag_that_contradicts_the_file_says_so(folder):
@@ -149,7 +147,7 @@ def test_a_key_a_postcode_and_a_copy_are_noticed_in_a_fit(folder):
     people["Rating"] = 1_000 - 900 * people["score"]
     people["PLZ"] = random.integers(10_000, 20_000, len(people))
     people.to_parquet(folder / "more.parquet")
-    done = fairpatch("fit", "-c", "said.yaml", "--data", "more.parquet", "--no-ignore", "id",
+    done = fairpatch("fit", "-c", "said.yaml", "--data", "more.parquet", "--ignore", "-id",
                      "--category", "PLZ", "--out", "noticed", cwd=folder)  # fmt: skip
     for word in ("'id', which is different for everybody", "'Rating', which is a copy of score",
                  "'PLZ' is a category of"):  # fmt: skip
@@ -201,3 +199,10 @@ def test_experiments_do_not_collect_in_the_life_of_a_model(folder):
 def test_decimal_commas_are_looked_for_where_commas_may_stand_in_fields(tmp_path, text, asked):
     (tmp_path / "odd.csv").write_bytes(text)
     assert of_files((str(tmp_path / "odd.csv"),), asked).dialect.decimal == ","
+
+
+@pytest.mark.parametrize("role", ["label", "score"])
+def test_a_column_that_weighs_rows_is_nothing_else(folder, role):
+    weight = {"label": "y", "score": "score"}[role]
+    done = fairpatch("audit", "-c", "said.yaml", "--weight", weight, cwd=folder, code=2)
+    assert f"is named as {role} and as weight: one column has one role" in done.stderr

@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairpatch._tools.verdict import Verdict
 from fairpatch.cli import main
 from fairpatch.cli.config import read, schema
 from fairpatch.datasets import Population
 from fairpatch.patch import load
-from fairpatch.verdict import Verdict
 
 ROOT = Path(__file__).parents[2]
 POPULATION = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.7, 0.0), "b": (0.3, 1.0)})
@@ -88,7 +88,7 @@ def test_a_run_folder_is_whole_sealed_and_reproducible(run):
     assert "S-leak check: none" in fairpatch("show", "run", cwd=run).stderr
     menu = json.loads((run / "run" / "menu.json").read_text())
     assert [e["name"] for e in menu["rows"]][:3] == ["scorecard", "in order", "fewest changes"]
-    assert "the same patch came out" in fairpatch("reproduce", "run", cwd=run).stdout
+    assert "the same patch came out" in fairpatch("verify", "run", "--again", cwd=run).stdout
 
 
 def test_a_changed_patch_is_noticed(run, tmp_path):
@@ -114,13 +114,13 @@ def test_a_changed_patch_is_noticed(run, tmp_path):
 def test_apply_sql_and_onnx_decide_alike(run):
     done = fairpatch("apply", "run", "people.csv", "applied.parquet", cwd=run)
     assert "6,000 rows" in done.stdout
-    text = fairpatch("sql", "run", "--keep", "id", cwd=run).stdout
+    text = fairpatch("deploy", "run", "--to", "sql", "--keep", "id", cwd=run).stdout
     connection = duckdb.connect()
     connection.execute(f"CREATE VIEW people AS SELECT * FROM read_csv('{run}/people.csv')")
     by_sql = connection.sql(text.rstrip(";\n")).df().sort_values("id")
     applied = pd.read_parquet(run / "applied.parquet").sort_values("id")
     assert (by_sql["fairpatch_decision"].to_numpy() == applied["fairpatch_decision"]).all()
-    fairpatch("export", "run", "patch.onnx", cwd=run)
+    fairpatch("deploy", "run", "patch.onnx", cwd=run)
     from fairpatch.engines.onnx import run_graph
 
     people = pd.read_csv(run / "people.csv").sort_values("id")
@@ -139,9 +139,9 @@ def test_a_day_without_people_is_no_mistake(run):
 def test_another_patch_of_the_menu_is_picked_and_compared(run):
     fairpatch("fit", "--config", "fairpatch.yaml", "--p-rule", "0.75", "--pick", "fewest changes",
               "--out", "picked", cwd=run, code=(0, 3, 4))  # fmt: skip
-    done = fairpatch("diff", "run", "picked", "--data", "people.csv", cwd=run)
+    done = fairpatch("show", "run", "picked", "--data", "people.csv", cwd=run)
     assert "decisions differ" in done.stdout
-    same = fairpatch("diff", "run", "run", "--data", "people.csv", "--json", cwd=run)
+    same = fairpatch("show", "run", "run", "--data", "people.csv", "--json", cwd=run)
     found = json.loads(same.stdout)
     assert found["weights"] == []
     assert found["decisions"][0]["only_first_decides_1"] == 0
@@ -175,6 +175,16 @@ def test_a_card_is_edited_dialled_and_judged_again(run):
     gone = [part for name in lines for part in ("--strike", name)]
     # a card without lines still has a threshold: fewer points needed, for everybody
     assert "certified" in fairpatch("edit", "run", *gone, *options, cwd=run).stderr
+
+
+def test_an_edit_that_few_people_judge_is_written_all_the_same(run):
+    """Inconclusive is no failure of an edit: whoever made it certifies it on more people."""
+    POPULATION.sample(700, seed=9).to_pandas().to_parquet(run / "few.parquet")
+    line = load(run / "run" / "patch.json").lines[-1].name
+    options = ("--data", "few.parquet", "--out", "few.json")
+    done = fairpatch("edit", "run", "--strike", line, *options, cwd=run)
+    assert "inconclusive" in done.stderr
+    assert (run / "few.json").exists()
 
 
 @pytest.mark.slow
@@ -340,12 +350,13 @@ def test_yes_and_no_in_a_csv_are_text_everywhere(tmp_path):
                "--ignore", "id", "--p-rule", "0.7", "--exclude", "flag"]  # fmt: skip
     for kind in ("csv", "parquet"):
         fairpatch("fit", "--data", f"p.{kind}", *options, "--out", kind, cwd=tmp_path)
-    done = fairpatch("diff", "csv", "parquet", "--data", "p.parquet", cwd=tmp_path)
+    done = fairpatch("show", "csv", "parquet", "--data", "p.parquet", cwd=tmp_path)
     assert "0 of 3,000 decisions differ" in done.stdout
     done = fairpatch("fit", "--data", "p.csv", *options, "--out", "csv", cwd=tmp_path, code=2)
     assert "use --force" in done.stderr
     fairpatch("fit", "--data", "p.parquet", *options[:-2], "--out", "flags", cwd=tmp_path)
-    text = fairpatch("sql", "flags", "--keep", "id", cwd=tmp_path).stdout.rstrip(";\n")
+    text = fairpatch("deploy", "flags", "--to", "sql", "--keep", "id", cwd=tmp_path).stdout
+    text = text.rstrip(";\n")
     connection = duckdb.connect()
     connection.execute(f"CREATE VIEW people AS SELECT * FROM '{tmp_path}/p.parquet'")
     assert len(connection.sql(text).df()) == 3_000  # booleans too
@@ -375,9 +386,9 @@ def test_labels_that_are_text_and_data_that_changed(tmp_path):
     assert found["accuracy"]["value"] > 0.7
     fit = ["fit", *options, "--ignore", "id", "--p-rule", "0.7", "--out", "run"]
     fairpatch(*fit, cwd=tmp_path)
-    assert "the same patch" in fairpatch("reproduce", "run", cwd=tmp_path).stdout
+    assert "the same patch" in fairpatch("verify", "run", "--again", cwd=tmp_path).stdout
     frame.head(2_000).to_csv(tmp_path / "p.csv", index=False)
-    done = fairpatch("reproduce", "run", cwd=tmp_path, code=1)
+    done = fairpatch("verify", "run", "--again", cwd=tmp_path, code=1)
     assert "is not what the patch was learned from" in done.stderr
 
 

@@ -12,8 +12,10 @@ from unittest import mock
 
 import pytest
 
+import fairpatch as fairpatch_
 from cli.test_cli import POPULATION, fairpatch
-from fairpatch.cli import main, run_folder
+from fairpatch import Target
+from fairpatch.cli import config, main, run_folder
 from fairpatch.life.ledger import Ledger
 
 YAML = (
@@ -125,3 +127,38 @@ def test_mlflow_is_told_to_keep_to_itself():
             contextvars.copy_context().run(main.main)
         assert env["MLFLOW_DISABLE_TELEMETRY"] == "true"
     assert sys.argv  # nothing else was touched
+
+
+def test_a_configuration_of_version_0_1_is_read(tmp_path):
+    """Options that are gone said nothing in most files; what they did say is refused."""
+    gone = "prefer: null, close_calls: 1.0, max_extra_changes: null, price_per_churn: 1.0"
+    path = tmp_path / "fairpatch.yaml"
+    path.write_text(YAML.replace("p_rule: 0.75", f"p_rule: 0.75, {gone}, max_displacement: null"))
+    assert config.read(path).asked == Target(p_rule=0.75)
+    path.write_text(YAML.replace("p_rule: 0.75", "p_rule: 0.75, prefer: [changes]"))
+    with pytest.raises(SystemExit):
+        config.read(path)
+
+
+def test_names_of_version_0_1_answer(run):
+    done = fairpatch("sql", "run", "--keep", "id", cwd=run)
+    assert done.stdout == fairpatch("deploy", "run", "--to", "sql", "--keep", "id", cwd=run).stdout
+    assert "this is now: fairpatch deploy run --keep id --to sql" in done.stderr
+    done = fairpatch("diff", "run", "run", cwd=run)
+    assert "the ratios are the same" in done.stdout
+    with pytest.warns(FutureWarning, match=r"fairpatch\.Commod is now fairpatch\.commod\.Commod"):
+        _ = fairpatch_.Commod
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("out", "--to", "sql", "--model", "f.skops"), "--model goes with --to onnx or mlflow"),
+        (("--to", "onnx"), "say where to write it: fairpatch deploy PATCH OUT --to onnx"),
+        (("--to", "spss"), "--to must be one of view, function, dbt, sql, check, test, onnx"),
+        (("patch.onnx", "--pilot", "0.2"), "--pilot goes with --to view or function or dbt"),
+        (("run", "--to", "view"), "run exists: name a new folder"),
+    ],
+)
+def test_an_option_of_another_kind_of_deployment_is_refused(run, words, said):
+    assert said in fairpatch("deploy", "run", *words, cwd=run, code=2).stderr

@@ -103,7 +103,7 @@ def test_a_refit_goes_on_where_the_old_run_was(place):
     assert "To recommend" in told
     assert json.loads((new / "refit.json").read_text())["after"] == str(place / "run")
     assert "new_score" in (new / "config.yaml").read_text()
-    assert "is a refit" in verb("reproduce", new, code=2)
+    assert "is a refit" in verb("verify", new, "--again", code=2)
     verb("ledger", life, "--applied", place / "run", "--since", "2026-01-01")
     verb("ledger", life, "--applied", new, "--since", "2026-07-01")
     assert str(place / "run)") in verb("ledger", life, "--on", "2026-03-01")
@@ -113,7 +113,7 @@ def test_a_refit_goes_on_where_the_old_run_was(place):
     whole = verb("ledger", life)
     assert "The ledger is whole" in whole
     assert "differ from those of the first validated model" in whole
-    differ = verb("diff", place / "run", new, "--data", place / "retrain.parquet")
+    differ = verb("show", place / "run", new, "--data", place / "retrain.parquet")
     assert "group b" in differ
     # each by its own model: the retrained one decides otherwise, under the same patch or not
     assert not re.search(r"\b0 of 8,000 decisions differ", differ)

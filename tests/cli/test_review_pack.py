@@ -51,7 +51,7 @@ def test_a_run_says_who_signs_what_and_remembers_reviews(place, monkeypatch):
     data = json.loads((place / "run" / "review.json").read_text())
     own = data["identity"]
     assert (own["model"], own["owner"], own["run"]) == ("Limits 2026", "Risk", "run")
-    assert own["command"] == "fairpatch reproduce run"
+    assert own["command"] == "fairpatch verify run --again"
     assert own["date"]
     assert [r["role"] for r in own["rows"]] == [
         "learned from and chosen on",

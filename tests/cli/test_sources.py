@@ -80,14 +80,14 @@ def test_a_pickle_is_read_only_on_request_and_its_graph_decides_alike(folder):
     assert not (folder / "no").exists()
     done = fairpatch(*fit, "--out", "own", "--trust-model", cwd=folder)
     assert "warning: f.pkl is a pickle" in done.stderr
-    fairpatch("export", "own", "whole.onnx", "--model", "f.pkl", "--trust-model", cwd=folder)
+    fairpatch("deploy", "own", "whole.onnx", "--model", "f.pkl", "--trust-model", cwd=folder)
     people = pd.read_parquet(folder / "people.parquet")
     found = run_graph(folder / "whole.onnx", people)["fairpatch_decision"]
     f = pickle.loads((folder / "f.pkl").read_bytes())
     patch = load(folder / "own" / "patch.json")
     X = people[[c for c in people.columns if c[:4] in ("num_", "cat_")]]
     assert (found == patch.decide(X, f.decision_function(X))).all()
-    done = fairpatch("export", "own", "whole.txt", cwd=folder, code=2)
+    done = fairpatch("deploy", "own", "whole.txt", "--to", "mlflow", cwd=folder, code=2)
     assert "ends in .onnx" in done.stderr
 
 
@@ -105,7 +105,8 @@ def test_an_mlflow_model_is_read_on_request_and_a_patched_one_is_written(folder,
     assert json.loads(found.stdout)
     if not (folder / "own").exists():
         test_a_pickle_is_read_only_on_request_and_its_graph_decides_alike(folder)
-    fairpatch("export", "own", "served", "--model", "f.pkl", "--trust-model", cwd=folder)
+    model = ("--model", "f.pkl", "--trust-model")
+    fairpatch("deploy", "own", "served", "--to", "mlflow", *model, cwd=folder)
     people = pd.read_parquet(folder / "people.parquet")
     served = mlflow.pyfunc.load_model(str(folder / "served"))
     inputs = served.metadata.signature.inputs.input_names()

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from fairpatch.choose.frontier import Frontier, group_probabilities
 from fairpatch.choose.learner import Learned
-from fairpatch.commod.candidates import train_candidates
+from fairpatch.commod.adversarial import train_candidates
 from fairpatch.commod.problem import Grid, Training
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
@@ -34,7 +34,7 @@ def test_fishers_weight_is_the_local_divergence_of_f_and_g(threshold, monkeypatc
     seen = []
     trained = train_candidates(given, GRID, TRAINING).ratios
     monkeypatch.setattr(
-        "fairpatch.commod.candidates._trainer", lambda: lambda p, *_: seen.append(p) or trained
+        "fairpatch.commod.adversarial._trainer", lambda: lambda p, *_: seen.append(p) or trained
     )
     train_candidates(
         given, GRID, replace(TRAINING, ratio_loss="fisher"), decision=Decision(threshold=threshold)
@@ -52,7 +52,7 @@ def test_a_dear_change_weighs_so_much_more(monkeypatch):
     given, seen = rows(change_cost=cost, sample_weight=weight), []
     trained = train_candidates(given, GRID, TRAINING).ratios
     monkeypatch.setattr(
-        "fairpatch.commod.candidates._trainer", lambda: lambda p, *_: seen.append(p) or trained
+        "fairpatch.commod.adversarial._trainer", lambda: lambda p, *_: seen.append(p) or trained
     )
     train_candidates(given, GRID, TRAINING)
     assert np.allclose(seen[0].ratio_weight, cost / np.average(cost, weights=weight))

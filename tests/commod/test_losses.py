@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from fairpatch.commod import adversary, losses
-from fairpatch.commod.optimize import Adam
+from fairpatch.commod.train import Adam
 
 
 def tensor(*shape, seed=0):

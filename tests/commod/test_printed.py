@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from fairpatch import Commod, Training
+from fairpatch.commod import Commod, Training
 from fairpatch.commod import ratio as r
 from fairpatch.commod.losses import diversity_loss, sparsity_loss
 from fairpatch.commod.problem import Departures, Grid, Problem

@@ -7,10 +7,9 @@ import pytest
 import torch
 from scipy.stats import norm
 
+from fairpatch.commod.losses import gain
 from fairpatch.commod.problem import Grid, Problem, Training
-from fairpatch.commod.scale import gain
-from fairpatch.commod.threads import threads_for
-from fairpatch.commod.train import _directed, train
+from fairpatch.commod.train import _directed, threads_for, train
 
 QUICK = Training(n_steps=120, n_concepts=2)
 

@@ -5,8 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fairpatch import Commod, Training
-from fairpatch.commod.with_score import WithScore
+from fairpatch.commod import Commod, Training
+from fairpatch.commod.estimator import WithScore
 from fairpatch.explain import reasons
 
 TRAINING = Training.as_printed(n_concepts=1, n_steps=600)

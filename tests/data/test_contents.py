@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from fairpatch import FairPatch, Target
-from fairpatch.data.contents import contents
-from fairpatch.data.rows import Rows
+from fairpatch.data.rows import Rows, contents
 from fairpatch.datasets import Population
 from fairpatch.measure.groups import Groups
 

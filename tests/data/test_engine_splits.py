@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpatch import Commod, Decision, FairPatch, Roles, Target, Training
-from fairpatch.base import BaseModel
-from fairpatch.data.engine_counts import count_table
-from fairpatch.data.engine_splits import PRIME, EngineSplits, place
+from fairpatch import Decision, FairPatch, Roles, Target
+from fairpatch.commod import Commod, Training
+from fairpatch.data.engine import PRIME, EngineSplits, count_table, place
 from fairpatch.datasets import Population
+from fairpatch.inputs.base import BaseModel
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, ScoreBand
 from fairpatch.patch.parts import Lock
@@ -173,7 +173,7 @@ def test_what_a_table_needs_is_said(people):
         fit("nr")
     with pytest.raises(ValueError, match="key .cat_0. repeats.*person"):
         fit("cat_0")
-    with pytest.raises(TypeError, match="fairpatch.engines.scoring"):
+    with pytest.raises(TypeError, match="fairpatch.engines.streams"):
         fit("id", lambda X: X)
 
 

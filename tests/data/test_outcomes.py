@@ -10,7 +10,7 @@ from fairpatch.data.rows import Rows
 from fairpatch.datasets import load_loans
 from fairpatch.measure import Counts
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.known import KnownLabels
+from fairpatch.measure.labels import KnownLabels
 
 LOANS = {"target": Target(p_rule=0.8), "decision": Decision(threshold=0.8)}
 APPROVED = Roles(outcomes="approved")

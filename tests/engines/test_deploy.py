@@ -7,10 +7,10 @@ import pytest
 from test_engines import patch_on, people
 
 from fairpatch import Target
-from fairpatch.base import BaseModel
 from fairpatch.engines.deploy import Audited, Destination, pack, untested
 from fairpatch.engines.sql import DIALECTS
 from fairpatch.identity.fingerprint import fingerprint_of
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import save
 
 PROMISED = Audited(Target(p_rule=0.8), ("sex",), "y", groups=2, change_rate=0.4)

@@ -12,10 +12,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fairpatch.base import BaseModel
 from fairpatch.decision import Decision
 from fairpatch.engines.onnx import patch_graph
 from fairpatch.engines.sql import DIALECTS, column_type, sql
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import CHANGED, DECISION, RATIO, SCORE, apply
 

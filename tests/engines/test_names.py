@@ -14,16 +14,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
+from fairpatch._tools.verdict import Verdict
 from fairpatch.cli.data import without_formulas
 from fairpatch.cli.say import complain, note
-from fairpatch.engines.dialects import BY_DUCKDB
 from fairpatch.engines.onnx import SCORE, patch_graph
-from fairpatch.engines.sql import DIALECTS, sql
-from fairpatch.engines.statements import FUNCTION, function
+from fairpatch.engines.sql import BY_DUCKDB, DIALECTS, FUNCTION, function, place_of, sql
 from fairpatch.life import outputs
-from fairpatch.life.checks import Check
+from fairpatch.life.outputs import Check
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
-from fairpatch.verdict import Verdict
 
 NAME = st.text("ab_.`\"'\\$[]/*- ä:,%\n", min_size=1, max_size=4)
 
@@ -63,7 +61,7 @@ def test_functions_too(names, dialect):
         text = function(patch_of(names), "p", "f", dialect)
     except ValueError:
         return
-    with mock.patch("fairpatch.engines.statements.FUNCTION", {dialect: "{body}"}):
+    with mock.patch("fairpatch.engines.sql.FUNCTION", {dialect: "{body}"}):
         body = function(patch_of(names), "p", "f", dialect)
     assert columns_in(f"SELECT {body}", dialect) == {*names, "p"}
     assert body in text
@@ -126,3 +124,9 @@ def test_no_text_and_no_name_is_a_formula(text, tmp_path):
     assert back["cell"][0].startswith("'")
     assert back["kind"][0].startswith("'")
     assert back["cell"][1] == "c"
+
+
+def test_a_table_lies_in_its_schema_and_that_in_its_catalog():
+    assert place_of("people") == ("people", {})
+    assert place_of("risk.people") == ("people", {"database": "risk"})
+    assert place_of("lake.risk.people") == ("people", {"database": "risk", "catalog": "lake"})

@@ -19,10 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from xgboost import XGBClassifier
 
-from fairpatch.base import BaseModel
 from fairpatch.decision import Decision
 from fairpatch.engines.onnx import merged_graph, patch_graph, run_graph, save_graph
-from fairpatch.engines.trees import trees_of
+from fairpatch.engines.onnx_base import trees_of
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
 from fairpatch.patched import PatchedModel
 

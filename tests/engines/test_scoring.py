@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch.engines.scoring import score
+from fairpatch.engines.streams import score
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def people():
 
 @pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.slow)])
 def test_scores_are_the_models(engine, people, tmp_path, request, monkeypatch):
-    monkeypatch.setattr("fairpatch.engines.scoring.VECTORS", 1)
+    monkeypatch.setattr("fairpatch.engines.streams.VECTORS", 1)
     f = LogisticRegression().fit(people[["a", "b"]], people["a"] > 0)
     out = tmp_path / "scored.parquet"
     if engine == "spark":

@@ -10,9 +10,9 @@ import duckdb
 import psutil
 import pytest
 
-from fairpatch.base import BaseModel
-from fairpatch.data.engine_counts import count_table
+from fairpatch.data.engine import count_table
 from fairpatch.datasets import Population
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import apply
 

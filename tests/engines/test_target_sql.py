@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from fairpatch.choose.certificate import certify
-from fairpatch.choose.target import Target
 from fairpatch.decision import Decision
 from fairpatch.engines.sql import DIALECTS
 from fairpatch.engines.target_sql import target_sql
 from fairpatch.measure.counts import Counts
+from fairpatch.target import Target
 
 PAID = Decision(positive="paid", negative="lost")
 

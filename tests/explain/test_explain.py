@@ -9,20 +9,12 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.paper import starting_model
-from fairpatch import (
-    Adversarial,
-    BaseModel,
-    Card,
-    Commod,
-    FairPatch,
-    PatchedModel,
-    Target,
-    Training,
-)
+from fairpatch import BaseModel, Card, FairPatch, PatchedModel, Target
+from fairpatch.commod import Adversarial, Commod, Training
 from fairpatch.commod.problem import Grid
+from fairpatch.data.rows import Rows
 from fairpatch.explain import (
     ChangeTree,
-    change_audit,
     concepts,
     contributions,
     f1_by_depth,
@@ -31,7 +23,8 @@ from fairpatch.explain import (
     segments,
     stability,
 )
-from fairpatch.explain.conditions import Condition
+from fairpatch.explain.segments import Condition, neglected
+from fairpatch.explain.stability import Stability
 from fairpatch.patch import (
     CategoricalWeight,
     CategoryWeight,
@@ -226,22 +219,15 @@ def test_a_condition_reads_as_it_holds():
     assert str(Condition("job", "is", "y")) == "job is 'y'"
 
 
-def test_the_change_audit_answers_frames_questions(people):
+def test_who_of_the_lowest_group_is_left_out(people):
     X, y, s, g = people
     _, before, after = decisions(g, X)
-    found = change_audit(g.patched_.rows(X, y, {"group": s}), after, "group")
-    assert found.changed == (before != after).sum()
-    promoted = [c.promoted for c in found.by_group.values()]
-    assert sum(promoted) == (~before & after).sum()
-    assert float(found.rates_before["a"]) == pytest.approx(before[s == "a"].mean())
-    assert float(found.rates_after["b"]) == pytest.approx(after[s == "b"].mean())
-    by_what = {swap.what: swap for swap in found.swap}
-    assert sum(swap.people for swap in found.swap) == len(X)
-    assert float(by_what["promoted"].outcome_rate) == pytest.approx(y[~before & after].mean())
-    assert sum(leaf.changed for leaf in found.affected) == found.changed
-    for leaf in found.neglected:
-        assert leaf.people >= 10
-        assert leaf.change_rate < 0.5
+    rows = g.patched_.rows(X, y, {"group": s})
+    lowest, denied, leaves = neglected(rows, after, "group")
+    assert lowest == int(np.argmin([before[s == name].mean() for name in ("a", "b")]))
+    assert not before[denied].any()
+    average = after[denied].mean()
+    assert all(leaf.people >= 10 and leaf.change_rate < average / 2 for leaf in leaves)
 
 
 def test_proxy_risk_ranks_columns_by_what_they_tell_of_s(people):
@@ -294,3 +280,23 @@ def test_no_leaf_and_no_level_is_of_fewer_than_ten_people(rows, named):
     leaves = ChangeTree.fit(X, changed).leaves
     assert any("rare" in str(leaf) for leaf in leaves) == named
     assert min(leaf.people for leaf in leaves) >= 10
+
+
+def test_four_refits_of_five_are_firm_and_three_are_not():
+    sets = np.array([[1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 0, 0], [0, 0, 1]], bool)
+    found = Stability(5, sets.mean(0), np.array([True, True, False]), sets)
+    assert found.share.tolist() == [0.8, 0.6, 0.8]
+    assert found.firm == 0.5
+
+
+def test_left_out_is_who_changes_half_as_often_as_their_group():
+    """Of the denied of b, 30 % are promoted: in town 50 %, in a village 20 %, on a farm 10 %."""
+    place = np.repeat(["town", "village", "farm"], [400, 400, 200])
+    promoted = np.concatenate([np.arange(n) < k for n, k in ((400, 200), (400, 80), (200, 20))])
+    X = pd.DataFrame({"place": [*place, *["town"] * 1_000], "score": [0.1] * 1_000 + [0.9] * 1_000})
+    rows = Rows.of(X, np.zeros(2_000, int), {"s": np.repeat(["b", "a"], 1_000)})
+    rows = rows.scored(BaseModel("score"))
+    after = np.concatenate([promoted, np.ones(1_000, bool)])
+    _, here, leaves = neglected(rows, after, "s")
+    assert len(here) == 1_000
+    assert [round(leaf.change_rate, 2) for leaf in leaves] == [0.1]

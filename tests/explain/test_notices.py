@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from fairpatch import PatchedModel
-from fairpatch.base import BaseModel
 from fairpatch.explain import notices, reasons
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairpatch import BaseModel, Decision, FairPatch, Target, audit
-from fairpatch.identity.agreement import _advice, check_agreement
+from fairpatch.identity.fingerprint import _advice, check_agreement
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pytest
 
 from fairpatch import Card, Decision, FairPatch, Target
 from fairpatch.datasets import Population
-from fairpatch.identity.compare import LIMITS, compare, compare_rows
-from fairpatch.identity.fingerprint import fingerprint_of
-from fairpatch.identity.probe import probe_values
+from fairpatch.identity.compare import LIMITS, Numbers, _of_column, compare, compare_rows
+from fairpatch.identity.fingerprint import fingerprint_of, probe_values
 from fairpatch.patch import Column
+from fairpatch.patch.learned import ColumnPrint
 
 POPULATION = Population(p_rule=0.55, accuracy=0.8, groups={"a": (0.65, 0.0), "b": (0.35, 1.0)})
 
@@ -96,3 +96,21 @@ def test_columns_that_few_have_are_neither_described_nor_made_up():
     assert found.columns[1].edges
     assert found.columns[0].missing == 0.99  # and not 0.988: twelve people
     assert probe_values(X, ["debt", "age"])["debt"] == (None,)
+
+
+@pytest.mark.parametrize(("people", "refused"), [(60, False), (3_000, True)])
+def test_few_people_are_noticed_and_only_many_refused(patch, people, refused):
+    """Of 30 to 99 people a figure far beyond its limit is said, and stops nobody."""
+    table = POPULATION.sample(people, seed=9).to_pandas().assign(score=0.999)
+    found = compare(patch, table, "score")
+    assert found.findings
+    assert found.refused is refused
+
+
+def test_a_small_fit_knows_its_own_means_less_well():
+    """100 people then: their mean may be off as much as that of the 100 now."""
+    few = ColumnPrint(column="x", edges=(1.0,), shares=(1.0,), means=(0.5,))
+    sums = Numbers({"m0": 10_000.0, "c0_0": 10_000.0, "p0_0": 5_600.0})
+    shift = [_of_column(0, few, 10_000.0, then, sums)["shift of x"] for then in (100, 10_000)]
+    assert shift[0] == 0.0
+    assert 0.0 < shift[1] < 0.1

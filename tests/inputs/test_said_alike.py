@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from fairpatch import Decision, FairPatch, Roles, Target, audit
-from fairpatch.base import NO_SCORE
 from fairpatch.datasets import Population
+from fairpatch.inputs.base import NO_SCORE
 from fairpatch.patch.batch import filled
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 TWO = {"a": (0.6, 0.0), "b": (0.4, 1.0)}
 
@@ -196,7 +196,7 @@ def test_a_patch_that_changes_nobody_fills_places_too():
 def test_a_knock_out_is_denied_one_at_a_time(none):
     _, g = batched(Target(p_rule=0.62), Decision(no_score="denied"))
     row = people(30).iloc[0].to_dict()
-    assert OnePerson(g.patch_).decide(row, none).decision is False
+    assert RowScorer(g.patch_).decide(row, none).decision is False
 
 
 def test_a_categorical_column_with_gaps_can_be_a_scope():

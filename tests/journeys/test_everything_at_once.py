@@ -56,7 +56,7 @@ def test_alike_in_memory_duckdb_and_spark(people, spark):
     alike(g, target, table, AGE, engines)
     strata = target.replace(within=PRODUCT, reference=None)
     alike(g, strata, table, AGE, engines)
-    after = g.patched_.decisions(table.drop(columns=["y", KEY]))
+    after = g.patched_.favoured(table.drop(columns=["y", KEY]))
     locked = (table[PRODUCT] == "lo'an").to_numpy()
     assert (after[locked] == (table["score"] > 0.5).to_numpy()[locked]).all()
 

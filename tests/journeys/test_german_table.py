@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from fairpatch.patch import load
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "german_table.py"
 
@@ -52,14 +52,14 @@ def test_percent_means_the_same_in_every_engine(made):
     above = decided["PD in %"] > 8
     changed = decided["fairpatch_changed"]
     assert ((decided["fairpatch_decision"] == above) == ~changed).all()
-    one = OnePerson(patch)
+    one = RowScorer(patch)
     rows = decided.head(300)
     found = [one.decide(row, row["PD in %"]).decision for row in rows.to_dict(orient="records")]
     assert found == rows["fairpatch_decision"].astype(int).tolist()
     base = duckdb.connect()
     base.execute("CREATE TABLE antraege AS SELECT * FROM decided")
     sql = month["fairpatch"]
-    text = sql("sql", "run", "--table", "antraege", "--keep", "Kunden-Nr.")
+    text = sql("deploy", "run", "--to", "sql", "--table", "antraege", "--keep", "Kunden-Nr.")
     there = base.sql(text.rstrip(";\n")).df().sort_values("Kunden-Nr.")
     assert (there["fairpatch_decision"].to_numpy() == decided["fairpatch_decision"]).all()
     graph = pytest.importorskip("fairpatch.engines.onnx")

@@ -10,14 +10,14 @@ import pytest
 
 from fairpatch import BaseModel, Decision, Target
 from fairpatch.cli import alternatives, config, run_folder
-from fairpatch.cli.signature import sign
+from fairpatch.cli.sign import sign
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
 from fairpatch.life import plan as plans
-from fairpatch.life.alternatives import Tried, _choose, _told_once, keeps
+from fairpatch.life.alternatives import Money, Tried, _choose, _given_up, _told_once, keeps
 from fairpatch.life.plan import Need, Plan, Try, tries_for
 from fairpatch.report.figures import Figure
-from fairpatch.report.stability_section import chance_of_better
+from fairpatch.report.proxy_section import chance_of_better
 
 OPTIONS = """\
 data: {data}
@@ -232,3 +232,17 @@ def test_the_same_patch_is_counted_once(record):
     one = Tried.model_validate(own[0])
     again, third = (one.model_copy(update={"name": name}) for name in ("again", "third"))
     assert [t.same_as for t in _told_once([one, again, third])] == [None, one.name, one.name]
+
+
+@pytest.mark.parametrize(
+    ("metric", "worse"), [("expected_loss", 0.5), ("profit", 0.5), ("approvals", -0.5)]
+)
+def test_what_is_given_up_is_counted_by_hand(metric, worse):
+    """Two are approved, one of whom does not pay 10 back; then a third, who does not pay 5."""
+    X = pd.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "sum": [10.0, 8, 5, 4], "margin": 20.0})
+    rows = Rows.of(X, np.array([0, 1, 0, 1]), {"s": ["a", "b", "a", "b"]})
+    rows = rows.scored(BaseModel("score"))
+    money = Money(X["sum"].to_numpy(), X["margin"].to_numpy())
+    need = Need(metric=metric, amount="sum", gain="margin")
+    then = np.array([True, True, True, False])
+    assert _given_up(need, rows, None, then, money) == pytest.approx(worse)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairpatch.verdict import Verdict
+from fairpatch._tools.verdict import Verdict
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "lenders_month.py"
 

@@ -9,9 +9,9 @@ import pytest
 from conftest import TARGET, month
 from fairpatch import BaseModel, PatchedModel
 from fairpatch.life import History, monitor, watch
+from fairpatch.life.history import Period, period_name
 from fairpatch.life.history_page import history_page
-from fairpatch.life.period import Period, period_name
-from fairpatch.report.identity import patch_hash
+from fairpatch.report.signed import patch_hash
 
 OWN = {"sensitive_features": ["group"], "target": TARGET}
 
@@ -258,3 +258,13 @@ def test_a_group_that_was_not_there_before_is_said(patched, tmp_path):
     found = look(patched, history, rows, "2026-02")
     assert "'new' is a group of 'group' that was not there before" in str(found)
     assert "rare" not in str(found)
+
+
+def test_two_small_months_may_be_alike(patched, tmp_path):
+    """Twenty people, all denied: the next month can be the same by chance."""
+    history = History(tmp_path / "h.jsonl")
+    twenty = month(5, 400)
+    twenty = twenty[twenty["score"] < 0.3].head(20)
+    look(patched, history, twenty, "2026-01")
+    look(patched, history, twenty, "2026-02")
+    assert len(list(history)) == 2

@@ -6,10 +6,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from fairpatch._tools.verdict import Verdict
 from fairpatch.cli.verdicts import leave
 from fairpatch.life import outputs
-from fairpatch.life.checks import Check, worst_of
-from fairpatch.verdict import Verdict
+from fairpatch.life.outputs import Check, worst_of
 
 CHECKS = (
     Check("p_rule", "sex", Verdict.REFUTED, "P-Rule at least 0.8 (sex): 0.7\n50%", 0.8, 0.7, 0.6,
@@ -98,3 +98,12 @@ def test_the_worst_decides():
     assert worst_of(CHECKS[1:]) is Verdict.OTHER_MODEL
     assert worst_of(CHECKS[1:3]) is Verdict.INCONCLUSIVE
     assert worst_of(()) is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_checks_with_one_name_the_worse_one_counts(tmp_path, turned):
+    both = [Check("p_rule", "sex", v, "") for v in (Verdict.CERTIFIED, Verdict.REFUTED)]
+    outputs.metrics(both[::-1] if turned else both, tmp_path / "x.prom", period="2026-01")
+    text = (tmp_path / "x.prom").read_text()
+    (family,) = (f for f in text_string_to_metric_families(text) if f.name == "fairpatch_verdict")
+    assert [sample.value for sample in family.samples] == [Verdict.REFUTED.exit_code]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conftest import TARGET, month
 from fairpatch import Card, FairPatch
-from fairpatch.data.contents import contents
+from fairpatch.data.rows import contents
 from fairpatch.life import refit
 from fairpatch.life.refit import churn
 from fairpatch.measure.dial import trace
@@ -30,7 +30,7 @@ def test_three_ways_are_judged_on_the_same_fresh_people(found, patched):
     assert one == other
     for option in found.options.values():
         decided = option.model.patch.decide(found.fresh.X, found.fresh.f)
-        past = patched.decisions(found.fresh.X)
+        past = patched.favoured(found.fresh.X)
         assert option.churn.value == pytest.approx(np.mean(decided != past))
         assert option.certificate.target.confidence == pytest.approx(1 - 0.05 / 3)
     assert found.recommended is not None
@@ -50,8 +50,8 @@ def test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions(patche
     free = FairPatch("new_score", TARGET, **own).fit(rows, "y", **S)
     near = FairPatch("new_score", TARGET, **own).fit(rows, "y", **S, previous=patched)
     test = month(42, 5_000)
-    past = patched.decisions(test)
-    apart = [np.mean(g.patched_.decisions(test) != past) for g in (free, near)]
+    past = patched.favoured(test)
+    apart = [np.mean(g.patched_.favoured(test) != past) for g in (free, near)]
     assert apart[1] < apart[0]
     assert near.choice_.churn is not None
     assert free.choice_.churn is None
@@ -87,7 +87,7 @@ def test_a_budget_for_churn_is_kept_or_said_to_be_missed(patched):
 def test_people_without_yesterdays_score_are_left_out_of_churn(patched):
     rows = month(44, 2_000).drop(columns="id")
     rows.loc[rows.index[::2], "score"] = np.nan
-    past = patched.decisions(rows)
+    past = patched.favoured(rows)
     assert (past[::2] == -1).all()
     assert (past[1::2] >= 0).all()
     own = replace(

@@ -6,13 +6,13 @@ import pytest
 
 from cli.test_cli import POPULATION, fairpatch
 from fairpatch import Decision, FairPatch, Roles, Target
+from fairpatch._tools.verdict import Verdict
 from fairpatch.engines.target_sql import target_sql
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE
 from fairpatch.measure.over_time import over_time
-from fairpatch.verdict import Verdict
 
 WEIGHED = Roles(weight="w", key="id")
 

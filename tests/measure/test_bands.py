@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairpatch import FairPatch, PatchedModel, Roles, Target, audit
-from fairpatch.base import BaseModel
-from fairpatch.data.engine_counts import count_table
+from fairpatch.data.engine import count_table
 from fairpatch.datasets import Population
-from fairpatch.inputs.bands import band_values, names_of, proposed
+from fairpatch.inputs.base import BaseModel
+from fairpatch.inputs.roles import band_values, names_of, proposed
 from fairpatch.inputs.sensitive import grouped_table
 from fairpatch.measure import p_rule
 

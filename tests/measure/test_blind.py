@@ -6,12 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from fairpatch.measure.blind import (
-    bayes_changes,
-    bayes_multiplier,
-    fewest_blind,
-    helpfulness,
-)
+from fairpatch.measure.bounds import bayes_changes, bayes_multiplier, fewest_blind, helpfulness
 
 
 def instance(seed, n=40):
@@ -97,7 +92,7 @@ def test_with_s_known_and_slack_it_is_the_bound_for_a_rate_difference():
 
 
 def test_a_weight_of_three_is_three_people():
-    from fairpatch.measure.blind import helpfulness
+    from fairpatch.measure.bounds import helpfulness
     from fairpatch.measure.metric import P_RULE
 
     random = np.random.default_rng(0)

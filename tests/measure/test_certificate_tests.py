@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.stats import beta, norm
 
-from fairpatch import Counts, Target
+from fairpatch import Target
 from fairpatch.choose.certificate import certify
-from fairpatch.measure.certificate_tests import judge_ceiling, score_test, two_sided
+from fairpatch.measure import Counts
+from fairpatch.measure.judgement import judge_ceiling, score_test, two_sided
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 

@@ -6,13 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from fairpatch.measure.evidence import (
-    FROM_THE_START,
-    SINCE_LATER,
-    STAKES,
-    edge,
-    log_evidence,
-)
+from fairpatch.measure.over_time import FROM_THE_START, SINCE_LATER, STAKES, edge, log_evidence
 
 CLAIMS = {
     "ratio": (np.array([0.8, -1.0]), 0.0),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from fairpatch.measure import Counts, intervals, p_rule
-from fairpatch.measure.fairness import disparate_mistreatment
+from fairpatch.measure.metric import disparate_mistreatment
 
 METHODS = ["wilson", "clopper_pearson"]
 SCIPY = {"wilson": "wilson", "clopper_pearson": "exact"}

@@ -5,12 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from fairpatch.measure.certificate_tests import two_sided
+from fairpatch._tools.verdict import Verdict
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.fewest_together import fewest_together
+from fairpatch.measure.judgement import two_sided
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 from fairpatch.measure.places import Places
-from fairpatch.verdict import Verdict
 
 
 def brute_force(f, s, y, limits, places, direction="both"):

@@ -12,7 +12,6 @@ from fairpatch.measure import (
     accuracy,
     balanced_accuracy,
     change_rate,
-    changes_by_group,
     demographic_parity_difference,
     disparate_mistreatment,
     equal_opportunity_difference,
@@ -20,8 +19,15 @@ from fairpatch.measure import (
     p_rule,
     tpr_gap,
 )
+from fairpatch.measure.intervals import wilson
 from fairpatch.measure.metric import CHANGES, Metric
-from fairpatch.measure.rates import correct_rate, selection_rate, true_positive_rate
+from fairpatch.measure.rates import (
+    correct_rate,
+    demoted_rate,
+    promoted_rate,
+    selection_rate,
+    true_positive_rate,
+)
 
 
 def by_hand():
@@ -51,10 +57,9 @@ def test_a_table_computed_by_hand():
     assert float(accuracy(counts)) == pytest.approx(31 / 40)
     assert float(balanced_accuracy(counts, model="f")) == pytest.approx((13 / 20 + 17 / 20) / 2)
     assert float(change_rate(counts)) == pytest.approx(3 / 40)
-    changes = changes_by_group(counts)
-    assert (changes["b"].promoted, changes["b"].demoted) == (2, 0)
-    assert (changes["w"].promoted, changes["w"].demoted) == (0, 1)
-    assert float(changes["b"].promotion_rate) == pytest.approx(2 / 20)
+    up, down = promoted_rate().by_group(counts), demoted_rate().by_group(counts)
+    assert [float(up[name]) for name in "bw"] == pytest.approx([2 / 20, 0.0])
+    assert [float(down[name]) for name in "bw"] == pytest.approx([0.0, 1 / 20])
 
 
 @settings(max_examples=40)  # fairlearn takes 0.1 s each
@@ -175,13 +180,9 @@ def test_who_goes_up_and_who_goes_down_by_group():
         decision=[1, 1, 1, 0, 0, 1, 0, 0], new_decision=[0, 1, 1, 0, 1, 1, 1, 0],
         sensitive_features=list("aaaabbbb"),
     )  # fmt: skip
-    found = changes_by_group(counts)
-    assert (found["a"].promoted, found["a"].demoted) == (0, 1)
-    assert (found["b"].promoted, found["b"].demoted) == (2, 0)
-    assert found["a"].promotion_rate.value == 0.0
-    assert found["a"].demotion_rate.value == 0.25
-    assert found["b"].promotion_rate.value == 0.5
-    assert found["b"].demotion_rate.value == 0.0
+    up, down = promoted_rate().by_group(counts), demoted_rate().by_group(counts)
+    assert [up["a"].value, down["a"].value] == [0.0, 0.25]
+    assert [up["b"].value, down["b"].value] == [0.5, 0.0]
     rate = change_rate(counts)
     assert (rate.low, rate.high) == pytest.approx((0.0852, 0.7551), abs=1e-4)  # 3 of 8, 95 %
 
@@ -189,3 +190,16 @@ def test_who_goes_up_and_who_goes_down_by_group():
 def test_a_limit_on_changes_is_kept_where_it_is_just_reached():
     assert CHANGES.met(np.array([0.1, 0.2]), 0.1).tolist() == [True, False]
     assert CHANGES.side == "at most"
+
+
+def test_the_interval_of_balanced_accuracy_is_that_of_two_rates_of_different_people():
+    counts = Counts.from_arrays(
+        decision=np.repeat([1, 0, 1, 0], [60, 20, 15, 45]), y=np.repeat([1, 0], [80, 60]),
+        sensitive_features=np.tile(["a", "b"], 70),
+    )  # fmt: skip
+    found = balanced_accuracy(counts)
+    (t_low, t_high), (s_low, s_high) = wilson(60, 80, 0.95), wilson(45, 60, 0.95)
+    t, s = 60 / 80, 45 / 60
+    assert found.value == pytest.approx((t + s) / 2)
+    assert found.low == pytest.approx((t + s) / 2 - np.hypot(t - t_low, s - s_low) / 2)
+    assert found.high == pytest.approx((t + s) / 2 + np.hypot(t_high - t, s_high - s) / 2)

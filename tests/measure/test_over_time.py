@@ -6,7 +6,7 @@ import pytest
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import CHANGES, METRICS, MISTREATMENT, P_RULE, TPR_GAP
 from fairpatch.measure.over_time import DOUBT, attention, claims_of, over_time
-from fairpatch.measure.sampled import NotKnownError, evenly_known
+from fairpatch.measure.recounted import NotKnownError, evenly_known
 
 
 def month(rng, rates, n=900, known=1.0):

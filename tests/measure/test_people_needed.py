@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from fairpatch import Counts, Target
+from fairpatch import Target
 from fairpatch.choose.certificate import Result
-from fairpatch.measure.certificate_tests import judge_ceiling, judge_ratio, score_test
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure import Counts
+from fairpatch.measure.intervals import Estimate
+from fairpatch.measure.judgement import judge_ceiling, judge_ratio, score_test
 from fairpatch.measure.metric import P_RULE
 
 (REQUIREMENT,) = Target(p_rule=0.8).requirements

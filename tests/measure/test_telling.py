@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from fairpatch.measure.telling import mann_whitney, ranks
+from fairpatch.measure.scores import mann_whitney, ranks
 
 NUMBERS = st.lists(st.sampled_from([-1.5, 0.0, 0.1, 2.0, 7.0, 1e9]), min_size=2, max_size=40)
 

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from fairpatch.base import BaseModel
 from fairpatch.decision import Decision
 from fairpatch.engines.onnx import SCORE, patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.explain import reasons
-from fairpatch.measure.direction import DIRECTIONS, untouched
+from fairpatch.inputs.base import BaseModel
+from fairpatch.measure.cells import DIRECTIONS, untouched
 from fairpatch.patch import (
     CardScale,
     CategoricalWeight,
@@ -35,9 +35,8 @@ from fairpatch.patch import (
 )
 from fairpatch.patch.apply import DECISION, POINTS, RATIO, REASON, apply
 from fairpatch.patch.apply import SCORE as PATCHED
-from fairpatch.patch.difference import difference
-from fairpatch.patch.one import OnePerson
-from fairpatch.patch.sealed import is_as_learned, seal
+from fairpatch.patch.edit import difference, is_as_learned, seal
+from fairpatch.patch.one import RowScorer
 from fairpatch.patch.words import band_rows
 from fairpatch.patched import PatchedModel
 
@@ -135,7 +134,7 @@ def test_every_engine_decides_alike(
     connection.register("people", table.to_arrow())
     text = connection.sql(sql(patch, "p", keep=("id",))).df().sort_values("id")
     assert (text[DECISION].to_numpy(bool) == wanted).all()
-    one = OnePerson(patch)
+    one = RowScorer(patch)
     rows = frame.drop(columns=["id", "p"]).to_dict("records")
     alone = [one.decide(row, p).decision for row, p in zip(rows, frame["p"], strict=True)]
     assert alone == wanted.tolist()

@@ -11,7 +11,7 @@ from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, edit
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 PART = RangesWeight(
     column="util",
@@ -36,7 +36,7 @@ def test_every_engine_gives_a_code_its_own_points():
     frame = pd.DataFrame({"util": VALUES, "p": 0.3})
     assert CARD.points(frame).tolist() == POINTS
     wanted = [points >= 40 for points in POINTS]
-    one = OnePerson(CARD)
+    one = RowScorer(CARD)
     assert [one.decide({"util": v}, 0.3).decision for v in VALUES] == wanted
     for table in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
         made = apply(CARD, table, "p", with_reason=True)

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 from fairpatch import BaseModel, Decision, PatchedModel
-from fairpatch.commod.candidates import Candidates
+from fairpatch.commod.adversarial import Candidates
 from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
-from fairpatch.measure.direction import DIRECTIONS
+from fairpatch.measure.cells import DIRECTIONS
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import DECISION, SCORE, apply
 from fairpatch.patch.decide import changes, decide
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 T = 0.4
 # f's decision (1 above the threshold), r -> the patched decision, where 1 is favourable
@@ -78,7 +78,7 @@ def test_everything_that_decides_keeps_to_the_table(direction, favourable, at_le
     wanted = [expected(p, r, direction, favourable, at_least) for p, r in BOTH_WAYS]
     model = PatchedModel(BaseModel("p"), patch)
     assert model.decide(rows).astype(int).tolist() == wanted
-    one = OnePerson(patch)
+    one = RowScorer(patch)
     assert [int(one.decide({"r": r}, p).decision) for p, r in BOTH_WAYS] == wanted
     for table in (rows, pl.from_pandas(rows)):
         assert [int(d) for d in apply(patch, table, "p")[DECISION]] == wanted

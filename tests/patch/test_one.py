@@ -8,13 +8,13 @@ from attack.engines import in_numpy
 from attack.test_every_engine import PATCHES, problem
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import DECISION, POINTS, RATIO, REASON, apply
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 
 @pytest.mark.parametrize("number", range(PATCHES))
 def test_decisions_points_and_reasons_of_hostile_rows_are_those_of_a_table(number):
     patch, table = problem(number)
-    rows, one = table.to_pylist(), OnePerson(patch)
+    rows, one = table.to_pylist(), RowScorer(patch)
     found = [one.decide(row, np.nan if row["p"] is None else row["p"]) for row in rows]
     assert [d.decision for d in found] == in_numpy(patch, table).tolist()
     by_table = apply(patch, table.to_pandas(), "p", with_reason=True)
@@ -33,7 +33,7 @@ def number_patch(**more):
 
 
 def test_an_array_a_gap_and_a_numpy_number():
-    one = OnePerson(number_patch(position=1))
+    one = RowScorer(number_patch(position=1))
     assert one.decide([7.0, 2.0], 0.3).changed
     assert one.decide(np.array([7.0, 2.0]), np.float32(0.3)).changed
     for gap in (None, np.nan, pd.NA):
@@ -43,13 +43,13 @@ def test_an_array_a_gap_and_a_numpy_number():
 
 def test_an_r_of_zero_changes_an_approval_alone():
     patch, frame = number_patch(), pd.DataFrame({"a": [1.0, 1.0, 1.0], "p": [0.9, 0.1, 0.5]})
-    found = [OnePerson(patch).decide({"a": 1.0}, p) for p in frame["p"]]
+    found = [RowScorer(patch).decide({"a": 1.0}, p) for p in frame["p"]]
     assert [d.changed for d in found] == [True, False, False]
     assert [d.decision for d in found] == apply(patch, frame, "p")[DECISION].tolist()
 
 
 def test_what_is_wrong_is_said():
-    one = OnePerson(number_patch())
+    one = RowScorer(number_patch())
     with pytest.raises(KeyError, match="no column 'a'"):
         one.decide({"b": 1.0}, 0.3)
     with pytest.raises(TypeError, match="column 'a' must be a number for this patch; got 'x'"):

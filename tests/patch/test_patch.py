@@ -246,7 +246,7 @@ def test_the_published_schema_is_the_current_one():
 
 
 def test_a_file_of_an_older_version_is_brought_up_step_by_step(tmp_path, monkeypatch):
-    from fairpatch.patch import migrate
+    from fairpatch.patch import file as patch_file
 
     patch, *_ = random_patch(people())
     path = save(patch, tmp_path / "patch.json")
@@ -258,9 +258,9 @@ def test_a_file_of_an_older_version_is_brought_up_step_by_step(tmp_path, monkeyp
         1: lambda data: {("force" if k == "power" else k): v for k, v in data.items()},
         2: lambda data: {("strength" if k == "force" else k): v for k, v in data.items()},
     }
-    monkeypatch.setattr(migrate, "STEPS", steps)
-    monkeypatch.setattr(migrate, "CURRENT", 3)
-    moved = migrate.migrated(json.loads(path.read_bytes()))
+    monkeypatch.setattr(patch_file, "STEPS", steps)
+    monkeypatch.setattr(patch_file, "CURRENT", 3)
+    moved = patch_file.migrated(json.loads(path.read_bytes()))
     assert moved["version"] == 3
     assert {**moved, "version": 2} == json.loads(patch.model_dump_json())
 

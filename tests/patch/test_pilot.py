@@ -12,7 +12,7 @@ from fairpatch.engines.onnx import patch_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import OnePerson
+from fairpatch.patch.one import RowScorer
 
 CARD = Patch(
     columns=[Column(name="debt", kind="number")],
@@ -46,7 +46,7 @@ def test_the_same_people_are_in_a_pilot_everywhere(share):
         ).all()
     by_sql = duckdb.sql(sql(patch, "score", table="frame")).df()["fairpatch_decision"]
     assert (by_sql == decided).all()
-    one = OnePerson(patch)
+    one = RowScorer(patch)
     rows = frame[:500].to_dict("records")
     assert [one.decide(row, row["score"]).decision for row in rows] == decided[:500].tolist()
 

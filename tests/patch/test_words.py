@@ -3,7 +3,7 @@
 import pytest
 
 from fairpatch.patch import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight, Patch
-from fairpatch.patch.difference import difference
+from fairpatch.patch.edit import difference
 
 
 def patch_on(slope=-0.5, **options):

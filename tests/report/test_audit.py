@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from fairpatch import Decision, audit
+from fairpatch._tools.floor import UNPROTECTED
 from fairpatch.datasets import Population
-from fairpatch.disclose.published import PublishedCount
-from fairpatch.floor import UNPROTECTED
+from fairpatch.disclose.suppress import PublishedCount
 
 HOSTILE = '<script>alert("x")</script>\x1b[31m\u202e'
 

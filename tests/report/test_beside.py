@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpatch.disclose.published import PublishedCount
+from fairpatch.disclose.suppress import PublishedCount
 from fairpatch.measure.rates import demoted_rate, promoted_rate
-from fairpatch.report.coarse import Beside
-from fairpatch.report.figures import Tens
+from fairpatch.report.figures import CountRounding, RoundedContext
 
 
 def beside(promoted, demoted=(0, 0)):
@@ -19,7 +18,7 @@ def beside(promoted, demoted=(0, 0)):
     def number(cells, *_, **__):
         return PublishedCount(*told.get(np.ascontiguousarray(cells).tobytes(), (1_000, 1_000)))
 
-    return Beside(SimpleNamespace(number=number), Tens())
+    return RoundedContext(SimpleNamespace(number=number), CountRounding())
 
 
 @pytest.mark.parametrize(
@@ -49,15 +48,15 @@ def test_what_is_left_is_told_only_of_an_exact_count():
 )
 def test_tens_show_a_share_by_the_widest_ends_that_they_leave(hits, among, low, high):
     """Thirty of at most 89, to 39 of at least 80."""
-    assert Tens().ends(hits, among) == pytest.approx((low, min(high, 1.0)))
-    assert Tens(exact=True).ends(hits, among) == pytest.approx((hits / among,) * 2)
-    known = Tens().ends(hits, among, known=True)
+    assert CountRounding().ends(hits, among) == pytest.approx((low, min(high, 1.0)))
+    assert CountRounding(exact=True).ends(hits, among) == pytest.approx((hits / among,) * 2)
+    known = CountRounding().ends(hits, among, known=True)
     assert known[0] <= hits / among <= known[1] or not hits // 10
 
 
 @given(st.integers(0, 500), st.integers(1, 500))
 def test_no_share_lies_outside_of_its_ends(hits, more):
-    low, high = Tens().ends(hits, hits + more)
+    low, high = CountRounding().ends(hits, hits + more)
     assert low <= hits / (hits + more) <= high
     # and nobody learns more than the tens: the same ends for every count of the same ten
-    assert Tens().ends(10 * (hits // 10), hits + more) == (low, high)
+    assert CountRounding().ends(10 * (hits // 10), hits + more) == (low, high)

@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from fairpatch import FairPatch, PatchedModel, Target, review
-from fairpatch.base import BaseModel
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, ScoreBand
-from fairpatch.report.identity import About
+from fairpatch.report.signed import About
 
 
 def people(n=4_000, seed=0):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairpatch import FairPatch, Target, audit
-from fairpatch._bars import Bar, Bars
+from fairpatch._tools.tables import Bar, Bars
 from fairpatch.datasets import Population
 
 

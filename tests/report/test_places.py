@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairpatch.report.place_section import coarse_share
+from fairpatch.report.change_section import coarse_share
 
 
 @given(st.integers(40, 100_000), st.integers(0, 9), st.integers(0, 9))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from fairpatch import PatchedModel, Target, review
-from fairpatch.base import BaseModel
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, ScoreBand
 from fairpatch.patch.parts import CategoricalWeight, CategoryWeight
 

@@ -11,16 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 from sklearn.exceptions import NotFittedError
 
-from fairpatch import (
-    Commod,
-    FairPatch,
-    PatchedModel,
-    Target,
-    TargetNotReachedError,
-    Training,
-    review,
-)
-from fairpatch.floor import UNPROTECTED
+from fairpatch import FairPatch, PatchedModel, Target, TargetNotReachedError, review
+from fairpatch._tools.floor import UNPROTECTED
+from fairpatch.commod import Commod, Training
 from fairpatch.identity.compare import OtherModelError
 
 HOSTILE = [

@@ -11,8 +11,8 @@ import pytest
 from fairpatch import FairPatch, Target
 from fairpatch.patch import edit
 from fairpatch.report.figures import least
-from fairpatch.report.identity import About, annex
 from fairpatch.report.page import TEMPLATES
+from fairpatch.report.signed import About, annex
 from fairpatch.report.summary import Summary, schema
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "review.schema.json"

@@ -5,16 +5,15 @@ import pandas as pd
 import pytest
 
 from fairpatch import FairPatch, PatchedModel, Target, review
-from fairpatch.base import BaseModel
+from fairpatch.inputs.base import BaseModel
 from fairpatch.inputs.names import is_protected
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
-from fairpatch.report.figures import Figure
-from fairpatch.report.findings.finding import Finding
+from fairpatch.report.figures import Figure, Finding
+from fairpatch.report.findings.groups import _apart
+from fairpatch.report.findings.groups import target as judged_target
 from fairpatch.report.findings.signing import _stability
-from fairpatch.report.findings.target import _apart
-from fairpatch.report.findings.target import target as judged_target
-from fairpatch.report.identity import About, Earlier
-from fairpatch.report.stability_section import StabilitySection
+from fairpatch.report.proxy_section import StabilitySection
+from fairpatch.report.signed import About, Earlier
 from fairpatch.report.verdict_section import CertificateSection, Certified
 
 

@@ -1,8 +1,6 @@
 """What a review compares a patch with: other methods behind one interface."""
 
-from fairpatch.baselines.baseline import Baseline
-from fairpatch.baselines.bayes_rule import BayesRule, FewBayes
-from fairpatch.baselines.lpp import AwareLpp, Lpp
-from fairpatch.baselines.reductions import Reductions
+from fairpatch.baselines.baseline import Baseline, Reductions
+from fairpatch.baselines.programs import AwareLpp, BayesRule, FewBayes, Lpp
 
 __all__ = ["AwareLpp", "Baseline", "BayesRule", "FewBayes", "Lpp", "Reductions"]

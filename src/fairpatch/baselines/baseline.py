@@ -1,18 +1,21 @@
 """What every baseline is: fitted with S, asked with or without it, and turned by one dial."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import BaseModel, Estimator
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.extras import need
+from fairpatch.inputs.base import BaseModel, Estimator
 from fairpatch.inputs.values import Value
-from fairpatch.measure.fairness import Fairness
 from fairpatch.measure.groups import Groups
+from fairpatch.measure.metric import Fairness
 from fairpatch.patch.encoding import Encoder
 
 
@@ -112,3 +115,42 @@ def _codes(groups: Groups, known: tuple[Value, ...]) -> Ints:
     place = {value: i for i, value in enumerate(known)}
     here = np.array([*(place.get(value, -1) for value in groups.values[0]), -1])
     return np.asarray(here[groups.codes[:, 0]], np.int64)
+
+
+# fairlearn's reductions behind our interface: what retraining with a constraint would give.
+
+
+class Reductions(Baseline):
+    """fairlearn's ExponentiatedGradient: a random mixture of reweighted logistic regressions."""
+
+    post_processing: ClassVar[bool] = False
+    dial: ClassVar[str] = "bound"
+    values: ClassVar[Sequence[float]] = (0.3, 0.2, 0.15, 0.1, 0.05, 0.02)
+
+    def __init__(
+        self,
+        bound: float = 0.1,
+        *,
+        fairness: Fairness = "demographic_parity",
+        random_state: int = 0,
+    ) -> None:
+        self.bound = bound
+        self.fairness = fairness
+        self.random_state = random_state
+
+    def _fit_one(self, Z: Floats, f_logit: Floats, y: Ints, s: Ints) -> None:
+        reductions = need("fairlearn.reductions", extra="bench")
+        kind = (
+            reductions.EqualizedOdds
+            if self.fairness == "equalized_odds"
+            else reductions.DemographicParity
+        )
+        self.model_ = reductions.ExponentiatedGradient(
+            LogisticRegression(), kind(difference_bound=self.bound)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # FutureWarnings of its own use of pandas
+            self.model_.fit(Z, y, sensitive_features=s)
+
+    def _decide(self, Z: Floats, f_logit: Floats, s: Ints) -> Any:
+        return self.model_.predict(Z, random_state=self.random_state) == 1

@@ -15,42 +15,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch._progress import tell
-from fairpatch.card.aim import Limit
-from fairpatch.card.cells import TEACHERS, Teacher
+from fairpatch._tools.arrays import Floats, Ints
+from fairpatch._tools.progress import tell
+from fairpatch.card.aim import TEACHERS, CellModelOptions, Limit
 from fairpatch.card.confidence import FEW, FINE, STEPS, bands_of, closed
-from fairpatch.card.crossfit import (
+from fairpatch.card.fields import CardOptions, KeepOrder
+from fairpatch.card.problem import (
     Aim,
-    PushProblem,
+    ScorecardProblem,
+    cached_problem,
     columns_for,
     cross_fitted,
     folds_of,
+    ordered,
     parted,
     scores_for,
 )
-from fairpatch.card.door import ordered, remembered
-from fairpatch.card.options import CardOptions, KeepOrder
-from fairpatch.card.points import Points, above_zero, rounded
-from fairpatch.card.scorecard import Scores, steadied
+from fairpatch.card.scorecard import Points, Scores, above_zero, rounded, steadied
 from fairpatch.card.sense import perverse_points, turned_fields
 from fairpatch.choose.findings import FAR_BELOW, MOSTLY, PERVERSE, TURNED
 from fairpatch.choose.learner import FARTHEST, HUNDRED, Task, hundred_ratio, needed_at, scale_of
-from fairpatch.choose.target import Target
 from fairpatch.data.splits import Crossed
 from fairpatch.decision import Decision
 from fairpatch.inputs.roles import Roles
-from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.close_calls import ANY, CLOSE, CLOSER, Between, close_calls
-from fairpatch.measure.direction import DIRECTIONS, Direction
+from fairpatch.measure.cells import DIRECTIONS, UNKNOWN, Direction
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.places import Swaps
-from fairpatch.measure.telling import group_auc
+from fairpatch.measure.scores import ANY, CLOSE, CLOSER, Between, close_calls, group_auc
 from fairpatch.patch import CardScale, Patch, Provenance, ScoreBand
-from fairpatch.patch.locks import with_locked
+from fairpatch.patch.edit import seal
 from fairpatch.patch.model import HALF
 from fairpatch.patch.parts import NEVER, Lock
-from fairpatch.patch.sealed import seal
+from fairpatch.patch.terms import with_locked
+from fairpatch.target import Target
 
 WORTH = (0.25, 0.5, 1.0)
 """What the push is worth beside f's confidence: the less, the closer the calls that change."""
@@ -72,7 +69,7 @@ class Made(NamedTuple):
 
     aim: int
     worth: float
-    teacher: Teacher
+    teacher: CellModelOptions
     keep_order: KeepOrder | None
 
 
@@ -95,7 +92,7 @@ class Candidate:
     card: int
     aim: int
     worth: float
-    teacher: Teacher
+    teacher: CellModelOptions
     keep_order: KeepOrder | None
     direction: Direction
     between: Between | None
@@ -243,7 +240,7 @@ class Cards:
 def learn_cards(both: Crossed, task: Task, options: CardOptions) -> Cards:
     """Learn scorecards for a target from rows that f has been asked about."""
     rows, target = both.rows, task.target
-    problem, why = remembered(rows, both.weight, task, options)
+    problem, why = cached_problem(rows, both.weight, task, options)
     most = most_columns(target)
     folds = folds_of(3 * rows.s.comparable().strata + rows.y, FOLDS, task.seed, rows.person)
     judged = np.ones(len(rows), bool) if both.known_to_f is None else ~both.known_to_f
@@ -288,7 +285,7 @@ def most_columns(target: Target) -> int:
     return COLUMNS if target.max_columns is None else target.max_columns
 
 
-def _column_choices(problem: PushProblem, aim: Aim, most: int, task: Task) -> list[list[int]]:
+def _column_choices(problem: ScorecardProblem, aim: Aim, most: int, task: Task) -> list[list[int]]:
     """The columns that say the push best; and those of the previous scorecard, with new points."""
     best = columns_for(problem, aim, most)
     if task.previous is None or task.previous.card is None:
@@ -299,7 +296,7 @@ def _column_choices(problem: PushProblem, aim: Aim, most: int, task: Task) -> li
 
 
 def _pool(
-    problem: PushProblem, X: Any, task: Task, options: CardOptions, judged: Any,
+    problem: ScorecardProblem, X: Any, task: Task, options: CardOptions, judged: Any,
     cards: list[Points], crossed: list[Floats], made: Sequence["Made"],
     why: dict[str, str],
 ) -> Cards:  # fmt: skip
@@ -355,7 +352,7 @@ def _pool(
     )  # fmt: skip
 
 
-def _sense(problem: PushProblem, card: Points, judged: Ints) -> Sense:
+def _sense(problem: ScorecardProblem, card: Points, judged: Ints) -> Sense:
     perverse = perverse_points(card, problem.orders, problem.pieces, problem.y, problem.f_logit)
     turned = turned_fields(card, problem.orders)
     return Sense(
@@ -374,7 +371,7 @@ def _betweens(task: Task) -> tuple[Between | None, ...]:
 
 
 def _by_folds(
-    problem: PushProblem, parts: list[tuple[Any, Scores]], card: Points, worth: float,
+    problem: ScorecardProblem, parts: list[tuple[Any, Scores]], card: Points, worth: float,
     options: CardOptions,
 ) -> Floats:  # fmt: skip
     """Everybody's points by a scorecard that has not seen the person."""
@@ -393,7 +390,9 @@ def _same(one: Points, two: Points) -> bool:
     )
 
 
-def _blind_enough(problem: PushProblem, aim: Aim, used: list[int], most: float | None) -> list[int]:
+def _blind_enough(
+    problem: ScorecardProblem, aim: Aim, used: list[int], most: float | None
+) -> list[int]:
     """The columns without those that tell S, until the points tell it no better than allowed."""
     if most is None:
         return used
@@ -408,7 +407,7 @@ def _blind_enough(problem: PushProblem, aim: Aim, used: list[int], most: float |
     return used
 
 
-def aims_of(problem: PushProblem, target: Target, teacher: Teacher) -> list[Aim]:
+def aims_of(problem: ScorecardProblem, target: Target, teacher: CellModelOptions) -> list[Aim]:
     """At the target; and at a stricter one, where that has other multipliers."""
     asked = [
         [Limit(r.metric, r.limit) for r in asked_for.requirements if isinstance(r.metric, Metric)]
@@ -423,7 +422,7 @@ def _alike(one: Aim, two: Aim) -> bool:
     return float(a @ b) > 0.99 * float(np.linalg.norm(a) * np.linalg.norm(b))
 
 
-def _provenance(task: Task, problem: PushProblem) -> Provenance:
+def _provenance(task: Task, problem: ScorecardProblem) -> Provenance:
     rows = (task.splits.both or Crossed(task.splits.learn)).rows
     return Provenance(
         settings={"order_from": "f" if task.ask else "scores"},

@@ -1,20 +1,84 @@
-"""Columns as a scorecard sees them: numbers and ordered categories in bins, others by category."""
+"""Columns as a scorecard sees them: in pieces, by a user's options, and which it never reads."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import floor, log10
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch.card.options import CardOptions
-from fairpatch.floor import MIN_PEOPLE
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Floats, Ints
+from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.hints import did_you_mean, hint
+from fairpatch.inputs.names import is_protected
 from fairpatch.inputs.notice import special_codes
 from fairpatch.inputs.roles import PLAIN, Roles
 from fairpatch.inputs.values import Value
+from fairpatch.measure.scores import is_copy
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
+
+# How a scorecard may look: how fine, whose order it keeps, what people call things.
+
+WAYS = (1, -1)
+KeepOrder = Literal["auto", "numbers", "all"]
+ORDERS: dict[KeepOrder | None, tuple[KeepOrder | None, ...]] = {"auto": ("all", "numbers", None)}
+"""By what is asked, the orders that are tried; the others are themselves."""
+
+
+@dataclass(frozen=True)
+class CardOptions:
+    """How a scorecard may look; see ``Card``, which has the same parameters."""
+
+    keep_order: KeepOrder | None = "auto"
+    max_bins: int = 5
+    points_step: int = 5
+    monotonic: Mapping[str, int] = field(default_factory=dict)
+    free: Sequence[str] = ()
+    signs: Mapping[str, int] = field(default_factory=dict)
+    ordered: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    category_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    groupings: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.keep_order is not None:
+            check.one_of("keep_order", self.keep_order, ("auto", "numbers", "all"))
+        check.whole("max_bins", self.max_bins, 2)
+        check.whole("points_step", self.points_step, 1)
+        for name in ("monotonic", "signs"):
+            for column, way in getattr(self, name).items():
+                if way not in WAYS:
+                    raise ValueError(f"{name} of {column!r} must be 1 or -1; got {way!r}")
+
+    @property
+    def tried(self) -> tuple["CardOptions", ...]:
+        """The same for each order that is to be tried."""
+        orders = ORDERS.get(self.keep_order, (self.keep_order,))
+        return tuple(replace(self, keep_order=order) for order in orders)
+
+    @property
+    def columns(self) -> set[str]:
+        """Every column that a rule is about."""
+        named = (
+            self.monotonic, self.signs, self.ordered, self.names, self.category_names,
+            self.groupings,
+        )  # fmt: skip
+        return {*self.free, *(column for rule in named for column in rule)}
+
+    def check_columns(self, known: Sequence[str]) -> None:
+        """Refuse a rule about a column that the patch cannot read: it would go unread."""
+        for column in sorted(self.columns):
+            if column not in known:
+                hint = did_you_mean(column, known)
+                raise ValueError(
+                    f"the card's rules name column {column!r}, which the patch cannot read{hint}"
+                )
+
+
+# Columns as a scorecard sees them: numbers and ordered categories in bins, others by category.
 
 RARE = 0.005
 """Of the people, at least, for whom a category has points of its own."""
@@ -221,3 +285,91 @@ def _words(names: Mapping[str, str], together: Mapping[str, Sequence[Any]]) -> d
         str(category): name for name, categories in together.items() for category in categories
     }
     return {**grouped, **{str(category): name for category, name in names.items()}}
+
+
+# Columns that no scorecard reads, whatever they could say: copies of the score, names of people.
+#
+# A copy of f's score is f's confidence once more, under another name. An identifier or a free text
+# tells people apart one by one: points for it are points for a person. And what is protected by its
+# name is not read unless somebody has given a reason.
+
+IDENTIFIER = re.compile(
+    r"(^|_|\b)(id|uuid|key|number|nummer|no|nr|ref|reference|account|konto)s?$", re.IGNORECASE
+)
+WEIGHING = re.compile(
+    r"(^|_|\b)((sample|sampling|survey|person|case|row)_?weights?|exposure|exposition"
+    r"|hochrechnungsfaktor|gewichtung)$", re.IGNORECASE,
+)  # fmt: skip
+NUMBERS = 100
+"""Different whole numbers in a column called id or number: more of them are no quantity."""
+DISTINCT = 0.5
+"""Of a text's rows: with more different values than this, it names people."""
+WORDS = 4
+"""Words of a text on average: with so many it is prose."""
+MEETINGS = 10
+"""Of people with the same whole number, by chance: where so many are expected and none are found,
+somebody handed the numbers out."""
+MOST = 5_000
+FEWEST = 30
+
+
+def left_out(
+    held: Columns, columns: Sequence[Column], f_logit: Floats, roles: Roles = PLAIN
+) -> dict[str, str]:
+    """By column: why it is no column of a scorecard, for people to read."""
+    protected = {
+        column.name: "protected by its name, or as good as that: to use it, give a reason, "
+        + hint(f"Roles(reasons={{{column.name!r}: '...'}})", f"reasons: {{{column.name}: ...}}")
+        for column in columns
+        if is_protected(column.name) and column.name not in roles.reasons
+    }
+    return {**_by_values(held, columns, f_logit), **protected}
+
+
+def _by_values(held: Columns, columns: Sequence[Column], f_logit: Floats) -> dict[str, str]:
+    rows = np.arange(held.rows)
+    if len(rows) > MOST:
+        rows = np.sort(np.random.default_rng(0).choice(rows, MOST, replace=False))
+    if len(rows) < FEWEST:
+        return {}
+    why = {}
+    for column in columns:
+        values = held.values(column)[rows]
+        reason = (
+            _from_number(column.name, values, f_logit[rows])
+            if column.kind == "number"
+            else _from_text([v for v in values if isinstance(v, str)], len(values))
+        )
+        if reason:
+            why[column.name] = reason
+    return why
+
+
+def _from_number(name: str, values: Floats, f_logit: Floats) -> str | None:
+    known = np.isfinite(values)
+    x, f = values[known], f_logit[known]
+    if len(x) < FEWEST or len(np.unique(x)) < 2 or len(np.unique(f)) < 2:
+        return None
+    if is_copy(x, f):
+        return "a copy of the base model's score"
+    whole, many = bool(np.all(x == np.rint(x))), len(np.unique(x))
+    # n people on so few numbers meet n^2 / 2 range times by chance: a number that nobody shares
+    numbered = len(x) ** 2 / (2.0 * max(1.0, float(np.ptp(x)))) > MEETINGS
+    named = IDENTIFIER.search(name.rstrip(" ._-"))
+    if whole and many == len(x) and (numbered or named):
+        return "an identifier: no two people have the same"
+    if whole and named and many > NUMBERS:
+        return "a number that names somebody or something, and no quantity, by its name"
+    if WEIGHING.search(name):
+        return "what a row weighs, by its name: say so, Roles(weight=...), or call it otherwise"
+    return None
+
+
+def _from_text(texts: Sequence[str], people: int) -> str | None:
+    if len(texts) < FEWEST:
+        return None
+    if np.mean([len(text.split()) for text in texts]) >= WORDS and len(set(texts)) > 0.2 * people:
+        return "free text"
+    if len(set(texts)) > DISTINCT * people:
+        return "an identifier: hardly two people have the same"
+    return None

@@ -1,24 +1,131 @@
-"""Card: the learner of scorecards, and its options."""
+"""Card: the learner of scorecards; the one in force as a candidate; and the points needed anew."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch.card.candidates import aims_of, learn_cards, most_columns
-from fairpatch.card.cells import Teacher
-from fairpatch.card.crossfit import columns_for, scores_for
-from fairpatch.card.door import push_problem
-from fairpatch.card.options import CardOptions
-from fairpatch.card.points import rounded
-from fairpatch.card.previous import beside_previous
-from fairpatch.choose.learner import Ask, Learned, Relearn, Task, hundred_ratio
-from fairpatch.choose.target import Target
+from fairpatch._tools.arrays import Floats, Ints
+from fairpatch.card.aim import CellModelOptions
+from fairpatch.card.candidates import Cards, aims_of, learn_cards, most_columns
+from fairpatch.card.confidence import FEW, closed, opened
+from fairpatch.card.fields import CardOptions
+from fairpatch.card.problem import columns_for, scorecard_problem, scores_for
+from fairpatch.card.scorecard import rounded
+from fairpatch.choose.certificate import Certificate
+from fairpatch.choose.choice import choose
+from fairpatch.choose.fit import certify_in_sequence
+from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.learner import Ask, Learned, Patches, Relearn, Task, hundred_ratio
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import Crossed
-from fairpatch.patch import Patch
+from fairpatch.data.splits import CertificationRows, Crossed
+from fairpatch.decision import Decision
+from fairpatch.inputs.roles import Roles
+from fairpatch.measure.cells import Direction
+from fairpatch.measure.places import Places, Swaps
+from fairpatch.patch import CardScale, Patch
+from fairpatch.patch.edit import is_as_learned, seal
 from fairpatch.patch.encoding import Encoder
+from fairpatch.patch.terms import with_locked
+from fairpatch.target import Target
+
+# The scorecard in force until now as a candidate beside new ones: same points, or same columns.
+#
+# A retrained f rarely needs other columns. Where the previous scorecard serves the new f as well as
+# a new one, fewer decisions differ from those so far, and a reader knows it already.
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """New scorecards, and after them the previous one in every direction."""
+
+    new: Cards
+    previous: Patches
+    ratios: Floats
+    final: Floats
+    strengths: Floats
+
+    @property
+    def decision(self) -> Decision:
+        """What f decides."""
+        return self.new.decision
+
+    @property
+    def roles(self) -> Roles:
+        """What the columns are."""
+        return self.new.roles
+
+    @property
+    def directions(self) -> list[Direction]:
+        """Of each candidate."""
+        return [*self.new.directions, *self.previous.directions]
+
+    @property
+    def strongest(self) -> float:
+        """Fewer than one point needed."""
+        return float(self.strengths[-1]) * 2
+
+    def __len__(self) -> int:
+        return len(self.new) + len(self.previous)
+
+    def patch(self, m: int, strength: float = 1.0) -> Patch:
+        """Candidate m, with as many points needed as belong to a strength."""
+        if m < len(self.new):
+            return self.new.patch(m, strength)
+        patch = self.previous.patch(m - len(self.new), strength)
+        patch = patch if self.new.fine == self.new.bands else closed(patch)
+        return seal(patch, self.about(m)) if strength else patch
+
+    def about(self, m: int) -> dict[str, Any]:
+        """Its settings."""
+        if m < len(self.new):
+            return self.new.about(m)
+        patch = self.previous.patches[m - len(self.new)]
+        return {"learner": "previous card", "direction": patch.direction}
+
+    def caution(self, m: int) -> float:
+        """Of new ones their own; the previous one keeps its confidence, and is as good as any."""
+        return self.new.caution(m) if m < len(self.new) else 0.0
+
+    def sense(self, m: int, strength: float) -> tuple[str, ...]:
+        """What speaks against its lines; the previous one is in force already."""
+        return self.new.sense(m, strength) if m < len(self.new) else ()
+
+    def size(self, m: int) -> int:
+        """Its attributes."""
+        return self.new.size(m) if m < len(self.new) else self.previous.size(m - len(self.new))
+
+    def swaps(self, m: int) -> Swaps | None:
+        """How many points lose an approval where so many gain one."""
+        return self.new.swaps(m) if m < len(self.new) else self.previous.swaps(m - len(self.new))
+
+
+def beside_previous(
+    new: Cards, previous: Patch, rows: Rows, places: Places | None = None
+) -> Joined:
+    """New candidates and the previous scorecard on the same rows, on one scale of points."""
+    provenance = new.provenance.model_copy(update={"edits": previous.provenance.edits})
+    same = {"strength": 1.0, "decision": new.decision, "roles": new.roles, "provenance": provenance}
+    card = previous.card or CardScale(approve_at=1)
+    by_direction = new.fine if len(previous.concepts) <= FEW else new.bands
+    cards = [
+        previous.model_copy(
+            update={
+                **same,
+                "card": card.model_copy(update={"confidence": bands, "locked": new.locked}),
+                "columns": with_locked(previous.columns, new.locked),
+                "direction": one,
+            }
+        )
+        for (one, _), bands in by_direction.items()
+    ]
+    pool, ratios = Patches.of(cards, rows, places)
+    strengths = np.union1d(new.strengths, pool.strengths if pool.strengths is not None else ())
+    crossed, final = (np.concatenate([x, ratios]) for x in (new.ratios, new.final))
+    return Joined(new, pool, crossed, final, strengths)
+
+
+# Card: the learner of scorecards, and its options.
 
 
 @dataclass(frozen=True)
@@ -91,13 +198,13 @@ class Card(CardOptions):
         """Learn the columns and points again, at the scorecard's own aim, worth and direction."""
         if target is None:
             raise ValueError("a card is learned for a target: review with refits=0")
-        problem, _ = push_problem(
+        problem, _ = scorecard_problem(
             rows, encoder, self.like(patch), ask=ask, locked=target.locks,
             comparisons=target.comparisons, roles=patch.roles,
         )  # fmt: skip
         settings = patch.provenance.settings
         worth = float(settings.get("worth", 1.0))
-        teacher = Teacher(
+        teacher = CellModelOptions(
             float(settings.get("inverse_penalty", 0.3)), bool(settings.get("factored", False))
         )
         most, sure = most_columns(target), patch.confidence(rows.f, rows.X)
@@ -113,3 +220,34 @@ class Card(CardOptions):
             return hundred_ratio(card.of(problem.pieces) + card.constant, sure, rows.f)
 
         return again
+
+
+# The points needed of a patch at hand, found again: after an edit, or on next year's rows.
+
+EDITED = "lines differ from those that were learned"
+
+
+def retune(
+    patch: Patch, rows: Rows, target: Target, fresh: CertificationRows
+) -> tuple[Patch, Certificate]:
+    """The weakest strength that meets the target on these rows and is certified on fresh ones.
+
+    As in a fit; raises where no strength meets the target.
+    """
+    turning = patch if target.places else opened(patch, rows.f, target.only_between)
+    pool, ratios = Patches.of([turning], rows, target.places)
+    encoder = Encoder.fit(rows.X, strict=False)
+    frontier = Frontier.trace(
+        Learned(pool, rows, ratios), encoder, target.metrics, comparisons=target.comparisons,
+        costs=target.priced_by,
+    )  # fmt: skip
+    rungs = certify_in_sequence(choose(frontier, target), pool, target, fresh)
+    certificate = rungs.certificate
+    retuned = pool.patch(0, rungs.choice.strength)
+    retuned = retuned if target.places else closed(retuned)
+    if target.action != retuned.action:
+        retuned = type(patch).model_validate({**dict(retuned), "action": target.action})
+    if is_as_learned(retuned) or retuned.provenance.edits:
+        return retuned, certificate
+    noted = retuned.provenance.model_copy(update={"edits": (EDITED,)})
+    return retuned.model_copy(update={"provenance": noted}), certificate

@@ -10,12 +10,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch.card.confidence import Levels
 from fairpatch.card.fields import Field
-from fairpatch.card.order import Levels
-from fairpatch.card.points import Points
+from fairpatch.card.scorecard import Points
 from fairpatch.choose.findings import SURE, outcome_gap
-from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.intervals import wilson
 
 ONE_GROUP = 0.95

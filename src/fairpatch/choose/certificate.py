@@ -1,7 +1,7 @@
 """The certificate: whether the requirements hold in the population, not only in the data at hand.
 
 Judged on rows that neither learning nor choosing has seen; how, is each metric's own affair
-(``fairpatch.measure.certificate_tests``).
+(``fairpatch.measure.judgement``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,27 +10,25 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpatch._table import Table
-from fairpatch.base import AT_THRESHOLD
-from fairpatch.choose.target import Requirement, Target, judgeable
+from fairpatch._tools.floor import MIN_PEOPLE, ROUNDED, SMALL_GROUP, full_tens, too_few
+from fairpatch._tools.tables import Table
+from fairpatch._tools.verdict import Verdict, worst
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows
-from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.published import PublishedCount
-from fairpatch.disclose.reviewed import of_pair, reviewed
-from fairpatch.floor import MIN_PEOPLE, ROUNDED, SMALL_GROUP, full_tens, too_few
-from fairpatch.inputs.dates import periods
+from fairpatch.disclose.protected import Protected, of_pair, reviewed
+from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.inputs.base import AT_THRESHOLD
 from fairpatch.inputs.made import Overruled, overruled
-from fairpatch.measure.certificate_tests import Judgement
+from fairpatch.inputs.values import periods
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.intervals import Estimate
+from fairpatch.measure.judgement import Judgement
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.places import Places
 from fairpatch.measure.rates import changed_rate
-from fairpatch.measure.recounted import approved_in_part
-from fairpatch.measure.sampled import evenly_known
+from fairpatch.measure.recounted import approved_in_part, evenly_known
 from fairpatch.patch import Patch
-from fairpatch.verdict import Verdict, worst
+from fairpatch.target import Requirement, Target, judgeable
 
 MOST_NAMED = 5
 """Strata that are named, at most."""

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Floats
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.floor import MIN_PEOPLE, too_few
 from fairpatch.choose.findings import (
     Seen,
     TargetNotReachedError,
@@ -19,15 +20,14 @@ from fairpatch.choose.findings import (
 )
 from fairpatch.choose.frontier import Frontier, fewest
 from fairpatch.choose.learner import sense_of
-from fairpatch.choose.target import Requirement, Target, judgeable
 from fairpatch.data.outcomes import Expected
-from fairpatch.floor import MIN_PEOPLE, too_few
 from fairpatch.measure.bounds import Bound
-from fairpatch.measure.dial import Dial
-from fairpatch.measure.direction import Direction
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.cells import Direction
+from fairpatch.measure.dial import StrengthCurve
+from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.metric import METRICS, Metric
 from fairpatch.measure.places import Places, share_moved
+from fairpatch.target import Requirement, Target, judgeable
 
 WIDEST, CLOSEST, RUNGS = 0.25, 0.004, 24
 """How far inside the target the ladder starts, its least step, and its rungs at most."""
@@ -48,7 +48,7 @@ MORE = 0.15
 """Of the changes of the cheapest, how many more a candidate may need that is better otherwise."""
 HEED = 0.5
 """The same of one that less speaks against: a finding is heeded, and not at any price."""
-KINDEST: tuple[Direction, ...] = ("promote_only", "both", "demote_only")
+DIRECTION_PREFERENCE: tuple[Direction, ...] = ("promote_only", "both", "demote_only")
 """Of patches that serve alike: no approval is withdrawn, if that can be."""
 
 MOST_TOLD = 5
@@ -221,7 +221,7 @@ def _preferred(
     are judged by scores that have not seen the person, where there are such; costs at the target
     and inside it: at its very end one candidate may be there by luck, and none is certified.
     """
-    if target.prefer is not None:
+    if target.fewest:
         seen = {c.model: c for c in options(frontier.crossed or frontier, [target])[0]}
         some = [c for c in able if c.model in seen] or able
         return min(some, key=lambda c: _preference(seen.get(c.model) or c, target))
@@ -246,9 +246,14 @@ def _preferred(
         m, c = j.choice.model, j.choice
         if target.costs:  # who prices wrong approvals has said what a withdrawn one is worth
             return (c.churn or 0.0, j.cost)
-        return (KINDEST.index(pool.directions[m]), c.churn or 0.0, -pool.caution(m), j.cost)
+        return (
+            DIRECTION_PREFERENCE.index(pool.directions[m]),
+            c.churn or 0.0,
+            -pool.caution(m),
+            j.cost,
+        )
 
-    alike = near(found, target.close_calls * MORE)
+    alike = near(found, MORE)
     return min(_with_room(alike, frontier, target), key=order).choice
 
 
@@ -335,9 +340,7 @@ def _ladder(
     met = np.flatnonzero(frontier.met(best.model, target.requirements))
     kept = set(_within(frontier, best.model, met, target).tolist())
     preferred = float(first.change_rate[start])
-    extra = target.max_extra_changes
-    few = FEW if preferred else NONE_YET
-    most = max(TIMES * preferred, few) if extra is None else preferred + extra
+    most = max(TIMES * preferred, FEW if preferred else NONE_YET)
     rungs, steps, last = [best], [start], float(room[start])
     before = max(1, len(too_many(best.change_rate, least)))
     for k in range(start + 1, len(room)):
@@ -358,11 +361,9 @@ def _ladder(
 
 
 def _within(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> NDArray[np.intp]:
-    """Of some stretches of a candidate's dial, those that move and differ as little as asked."""
+    """Of some stretches of a candidate's dial, those that differ as little as asked."""
     dial = next(iter(frontier.dials[m].values()))
     met = met[dial.change_rate[met] <= target.most_changes]
-    if target.max_displacement is not None:
-        met = met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
     if target.max_churn is not None:
         met = met[dial.churn[met] <= target.max_churn]
     return met
@@ -370,16 +371,15 @@ def _within(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -
 
 def _preference(choice: Choice, target: Target) -> tuple[float, ...]:
     """What is least for the preferred choice."""
-    if target.prefer is None:
-        figures = (choice.spent, choice.loss[1], choice.churn or 0.0)
-        return (_cost(target, *figures), choice.change_rate)
-    values = {"changes": choice.spent, "accuracy": choice.loss[1]}
-    return tuple(values[name] for name in target.prefer)
+    if target.fewest:
+        return (choice.spent, choice.loss[1])
+    figures = (choice.spent, choice.loss[1], choice.churn or 0.0)
+    return (_cost(target, *figures), choice.change_rate)
 
 
 def _cost(target: Target, spent: Any, loss: Any, churn: Any) -> Any:
-    """In wrong decisions, or what they cost: those there are, changes and churn at their prices."""
-    return target.price_per_change * spent + loss + target.price_per_churn * churn
+    """In wrong decisions, or what they cost: those there are, changes at their price, and churn."""
+    return target.price_per_change * spent + loss + churn
 
 
 def options(
@@ -387,8 +387,8 @@ def options(
 ) -> list[list[Choice]]:
     """For every target, each candidate (or some of them) at its preferred strength that meets it.
 
-    One pass over the candidates: a metric is read off a dial once, for all targets. Displacement is
-    worked out where the target limits it, and NaN elsewhere: it is a pass over all rows for each.
+    One pass over the candidates: a metric is read off a dial once, for all targets. Displacement,
+    a pass over all rows for each, is left for the one that is chosen.
     """
     choices: list[list[Choice]] = [[] for _ in targets]
     metrics = {r.name: r.metric for target in targets for r in target.requirements}
@@ -414,21 +414,20 @@ def options(
 def _step(frontier: Frontier, m: int, met: NDArray[np.intp], target: Target) -> int | None:
     """Of the stretches of a candidate's dial that meet the target, the preferred one.
 
-    Changes and displacement only grow along a dial: the first has the fewest changes. The most
-    accurate may be any of them.
+    Changes only grow along a dial: the first has the fewest. The most accurate may be any of them.
     """
     dial = next(iter(frontier.dials[m].values()))
     met = _within(frontier, m, met, target)
     if not len(met):
         return None
-    if target.prefer is None:
-        # in people: sums of whole numbers, so that ties are ties, and the first has fewest changes
-        cost = _cost(target, dial.spent, dial.loss, dial.churn * dial.people)
-        return int(met[cost[met].argmin()])
-    return int(met[0] if target.prefer[0] == "changes" else met[dial.loss[met].argmin()])
+    if target.fewest:
+        return int(met[0])
+    # in people: sums of whole numbers, so that ties are ties, and the first has fewest changes
+    cost = _cost(target, dial.spent, dial.loss, dial.churn * dial.people)
+    return int(met[cost[met].argmin()])
 
 
-def _with_margin(r: Requirement, values: Floats, dial: Dial, margin: float) -> Floats:
+def _with_margin(r: Requirement, values: Floats, dial: StrengthCurve, margin: float) -> Floats:
     """Values moved towards the limit by so many standard errors: they must keep it even so."""
     if not margin or not isinstance(r.metric, Metric):
         return values
@@ -441,7 +440,6 @@ def _option(
 ) -> Choice:
     first = next(iter(frontier.dials[m].values()))
     strength = float(first.strength[k])
-    limited = target.max_displacement is not None
     up = float(first.promoted[k])
     few = too_few(up)
     return Choice(
@@ -453,7 +451,7 @@ def _option(
         spent=float(first.mean_spent[k]),
         priced=target.priced_by is not None,
         approvals=(1 - first.denied / first.people, float(first.approvals[k] / first.people)),
-        displacement=frontier.displacement(m, strength) if limited else np.nan,
+        displacement=np.nan,
         direction=frontier.candidates.directions[m],
         churn=float(first.churn[k]) if first.compared else None,
         outcome=frontier.candidates.decision.good_outcome,
@@ -469,7 +467,7 @@ def _option(
     )
 
 
-def room_along(requirement: Requirement, dial: Dial) -> Floats:
+def margin_in_errors(requirement: Requirement, dial: StrengthCurve) -> Floats:
     """At every step of a dial; below 0 where the limit is not kept."""
     metric, limit, values = requirement.metric, requirement.limit, requirement.along(dial)
     if isinstance(metric, Metric):
@@ -486,12 +484,12 @@ def room_along(requirement: Requirement, dial: Dial) -> Floats:
 
 
 def safest_first(
-    steps: Sequence[int], requirements: Sequence[Requirement], dials: Sequence[Dial]
+    steps: Sequence[int], requirements: Sequence[Requirement], dials: Sequence[StrengthCurve]
 ) -> list[int]:
     """Places among some steps, of which the first is preferred: by the room of what has least.
 
     The preferred one comes last; what is no safer than it is left out, being dearer as well.
     """
-    rooms = np.min([room_along(r, dial) for r in requirements for dial in dials], axis=0)
+    rooms = np.min([margin_in_errors(r, dial) for r in requirements for dial in dials], axis=0)
     safer = [i for i, k in enumerate(steps) if rooms[k] > rooms[steps[0]]]
     return [*sorted(safer, key=lambda i: -float(rooms[steps[i]])), 0]

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from fairpatch._arrays import Floats
-from fairpatch._hints import hint
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.floor import MIN_PEOPLE, full_tens, too_few
+from fairpatch._tools.hints import hint
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.target import MOST_CHANGES, Requirement, Target
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
-from fairpatch.floor import MIN_PEOPLE, full_tens, too_few
-from fairpatch.measure.dial import Dial
+from fairpatch.measure.dial import StrengthCurve
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import MOST_CHANGES, Requirement, Target
 
 SLIGHTLY, SURE = 1.0, 1.645
 """Standard errors from which on a difference is looked at, and is no chance (one side, 95 %)."""
@@ -51,7 +51,7 @@ def outcome_gap(first: Floats, second: Floats) -> float | None:
     return float((first[1] / sizes[0] - second[1] / sizes[1]) / error)
 
 
-def worst_outcomes(dials: Mapping[str, Dial], strength: float) -> tuple[float, float]:
+def worst_outcomes(dials: Mapping[str, StrengthCurve], strength: float) -> tuple[float, float]:
     """Of all groups, the least gap of the promoted; and of those still approved.
 
     The promoted beside those left denied, those still approved beside the demoted. All groups
@@ -62,7 +62,7 @@ def worst_outcomes(dials: Mapping[str, Dial], strength: float) -> tuple[float, f
     return promoted, demoted
 
 
-def _gaps(dials: Mapping[str, Dial], strength: float) -> Iterator[tuple[float, float]]:
+def _gaps(dials: Mapping[str, StrengthCurve], strength: float) -> Iterator[tuple[float, float]]:
     for dial in dials.values():
         k = int(dial.at(strength))
         sides = zip(dial.risen[k], dial.below, dial.fallen[k], dial.above, strict=True)
@@ -121,14 +121,6 @@ class TargetNotReachedError(ValueError):
 
 def nearest(frontier: Frontier, target: Target) -> str:
     """Why not, and which relaxations would do."""
-    if target.max_displacement is not None:
-        moved = _least_displacement(frontier, target)
-        if moved is not None:
-            return (
-                f"no patch meets the target ({target}) with a displacement of at most "
-                f"{target.max_displacement:g}; with max_displacement={_rounded_up(moved):g} it can "
-                "be met"
-            )
     advice = []
     found = cheapest_fair(frontier, target)
     cheapest = None if found is None else found[0]
@@ -155,17 +147,6 @@ def nearest(frontier: Frontier, target: Target) -> str:
 
 def _rounded_up(value: float) -> float:
     return float(np.ceil(value * 1000) / 1000)
-
-
-def _least_displacement(frontier: Frontier, target: Target) -> float | None:
-    """How little probabilities could move where everything else of the target is met."""
-    moved = []
-    for m, by_feature in enumerate(frontier.dials):
-        met = np.flatnonzero(frontier.met(m, target.requirements))
-        if len(met):
-            strength = next(iter(by_feature.values())).strength[met[0]]
-            moved.append(frontier.displacement(m, float(strength)))
-    return min(moved, default=None)
 
 
 def cheapest_fair(frontier: Frontier, target: Target) -> tuple[float, int, int] | None:
@@ -207,7 +188,7 @@ def _allowed(
     *,
     within: bool = True,
 ) -> NDArray[np.intp]:
-    """Along a candidate's dial: where these requirements and the displacement are kept.
+    """Along a candidate's dial: where these requirements are kept.
 
     ``within`` the changes that are allowed, too.
     """
@@ -216,9 +197,7 @@ def _allowed(
     met = np.flatnonzero(frontier.met(m, requirements) if requirements else kept)
     if within:
         met = met[dial.change_rate[met] <= target.most_changes]
-    if target.max_displacement is None:
-        return met
-    return met[: frontier.moved_little(m, dial.strength[met], target.max_displacement)]
+    return met
 
 
 def small_groups(frontier: Frontier) -> list[str]:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from fairpatch._hints import did_you_mean
-from fairpatch._progress import tell
-from fairpatch.base import NO_SCORE, thresholds_of
+from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.progress import tell
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import Certificate, about_rows, certify
 from fairpatch.choose.choice import Choice, choose, options
 from fairpatch.choose.findings import MOST as MOST_ASKED
@@ -23,7 +24,6 @@ from fairpatch.choose.findings import (
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned, Learner, Pool, Task
 from fairpatch.choose.menu import Menu, Search, menu_of
-from fairpatch.choose.target import Target, check_scores
 from fairpatch.data.outcomes import (
     Expected,
     expected_of,
@@ -34,10 +34,9 @@ from fairpatch.data.outcomes import (
     splits_expecting,
 )
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import Fresh, FreshRows, count_rows
-from fairpatch.floor import MIN_PEOPLE
-from fairpatch.identity.fingerprint import fingerprint_of
-from fairpatch.identity.likeness import scores_alike
+from fairpatch.data.splits import CertificationRows, CertificationSample, count_rows
+from fairpatch.identity.fingerprint import fingerprint_of, scores_alike
+from fairpatch.inputs.base import NO_SCORE, thresholds_of
 from fairpatch.inputs.probable import assumed, without_assumption
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
@@ -45,7 +44,7 @@ from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import changed_rate
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
-from fairpatch.verdict import Verdict
+from fairpatch.target import Target, check_scores
 
 MOST_ROWS = 100_000
 """Fresh rows that are looked at by period, at most."""
@@ -73,7 +72,7 @@ class Fitted:
     certificate: Certificate | None = None
     preferred_certificate: Certificate | None = None
     """What the preferred choice itself certifies, on the same rows."""
-    fresh: Fresh | None = None
+    fresh: CertificationRows | None = None
     """The people who certified it: neither learned from nor chosen on."""
     people: int = 0
     """In all splits together."""
@@ -149,12 +148,14 @@ def _certified(
         ladder = with_chances(ladder, frontier, asked, splits.people - seen)
         best_chance = max(rung.chance or 0.0 for rung in ladder)
         ladder = [replace(rung, chance=best_chance) for rung in ladder]
-        rungs = certify_ladder(ladder, pool, asked, splits.fresh)
+        rungs = certify_in_sequence(ladder, pool, asked, splits.fresh)
         patch = pool.patch(rungs.choice.model, rungs.choice.strength)
         if "known" not in task.memory:
             task.memory["known"] = looks_known(splits.fresh.sample(MOST_ASKED))
         certificate = replace(rungs.certificate, warning=task.memory["known"]).resting_on(
-            assumption_of(splits.fresh.rows if isinstance(splits.fresh, FreshRows) else None, patch)
+            assumption_of(
+                splits.fresh.rows if isinstance(splits.fresh, CertificationSample) else None, patch
+            )
         )
         certificate = about_rows(
             certificate, [learned.rows, splits.fresh.sample(MOST_ROWS)], patch, asked
@@ -371,7 +372,7 @@ def with_chances(
 
 
 @dataclass(frozen=True, eq=False)
-class Rungs:
+class CertificationSequence:
     """The ladder, tested: the weakest choice that is certified, and what the preferred one is."""
 
     choice: Choice
@@ -381,9 +382,9 @@ class Rungs:
     preferred_counts: Counts
 
 
-def certify_ladder(
-    ladder: Sequence[Choice], candidates: Pool, target: Target, fresh: Fresh
-) -> Rungs:
+def certify_in_sequence(
+    ladder: Sequence[Choice], candidates: Pool, target: Target, fresh: CertificationRows
+) -> CertificationSequence:
     """The certified choice with the fewest changes, and its certificate.
 
     The ladder was fixed on the selection rows, and is tested from its safest end until one fails
@@ -402,7 +403,9 @@ def certify_ladder(
     fallback = end - 1 if end and not ladder[end].change_rate else end
     chosen = min(reversed(certified), key=lambda k: ladder[k].change_rate, default=fallback)
     judged = [c if k in certified else _open(c) for k, c in enumerate(certificates)]
-    return Rungs(ladder[chosen], judged[chosen], counts[chosen], judged[end], counts[end])
+    return CertificationSequence(
+        ladder[chosen], judged[chosen], counts[chosen], judged[end], counts[end]
+    )
 
 
 def _open(certificate: Certificate) -> Certificate:

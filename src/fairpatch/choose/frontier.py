@@ -3,30 +3,28 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import takewhile
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from scipy.special import expit
 
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import threshold_odds
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.floor import too_few
 from fairpatch.choose.learner import HUNDRED, Learned, Pool
-from fairpatch.choose.target import Requirement, Target
-from fairpatch.data.costs import Costs
+from fairpatch.data.outcomes import Costs
 from fairpatch.data.rows import Rows, layers_of, strata_of
-from fairpatch.floor import too_few
+from fairpatch.inputs.base import threshold_odds
 from fairpatch.measure.bounds import Bound
-from fairpatch.measure.cells import UNKNOWN
+from fairpatch.measure.cells import UNKNOWN, Direction, untouched
 from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.dial import Dial, Priced, in_layers, trace
-from fairpatch.measure.direction import Direction, untouched
+from fairpatch.measure.dial import Priced, StrengthCurve, in_layers, trace
 from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.scores import displacement
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Requirement, Target
 
 STOPS = 8
 """Of a card's dial, so many prices are shown."""
@@ -66,7 +64,7 @@ class Frontier:
     """The dials of all candidates on the selection rows, one for each sensitive feature."""
 
     candidates: Pool
-    dials: list[dict[str, Dial]]
+    dials: list[dict[str, StrengthCurve]]
     """By candidate, then by feature."""
     ratios: Floats
     f_logit: Floats
@@ -135,11 +133,6 @@ class Frontier:
         moved = r * f
         moved = np.where(untouched(self.candidates.directions[m], f > 0), f, moved)
         return displacement(expit(f + t), expit(moved + t), self.weight)
-
-    def moved_little(self, m: int, strength: Floats, most: float) -> int:
-        """How many of these strengths, in their order, move probabilities by at most so much."""
-        moves = (self.displacement(m, float(s)) <= most for s in strength)
-        return sum(1 for _ in takewhile(bool, moves))
 
     def met(self, m: int, requirements: Sequence[Requirement]) -> Bools:
         """Along candidate m's dial: where all of these are met, for every feature."""
@@ -240,7 +233,7 @@ class Frontier:
 def dials_of(
     ratios: Iterable[Floats], directions: Iterable[Direction], rows: Rows, candidates: Pool,
     layers: Sequence[Layers] = (), priced: Priced | None = None,
-) -> list[dict[str, Dial]]:  # fmt: skip
+) -> list[dict[str, StrengthCurve]]:  # fmt: skip
     """The dial of every ratio for every feature, where the candidates' dials may stand.
 
     In strata, or against a reference, there is one for each comparison.
@@ -251,13 +244,13 @@ def dials_of(
 
         def traced(
             codes: Ints, weight: Floats | None = weight, r: Floats = r, d: Direction = direction
-        ) -> Dial:
+        ) -> StrengthCurve:
             return trace(
                 r, rows.f, good, codes, direction=d, most=candidates.strongest, weight=weight,
                 previous=rows.previous, strengths=candidates.strengths, priced=priced,
             )  # fmt: skip
 
-        by_name: dict[str, Dial] = {}
+        by_name: dict[str, StrengthCurve] = {}
         for k, name in enumerate(groups.features):
             codes = groups.codes[:, k]
             by_name |= (

@@ -13,19 +13,19 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from pydantic import TypeAdapter
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch._hints import did_you_mean
-from fairpatch.choose.target import Target
+from fairpatch._tools.arrays import Floats, Ints
+from fairpatch._tools.hints import did_you_mean
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import Splits
 from fairpatch.decision import Decision
 from fairpatch.inputs.roles import PLAIN, Roles
+from fairpatch.measure.cells import Direction
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.direction import Direction
 from fairpatch.measure.places import Places, Swaps
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patch.model import HALF, weights_of
+from fairpatch.target import Target
 
 HUNDRED = 100.0
 """Points needed at strength 1."""

@@ -1,8 +1,8 @@
 """The menu: the few patches that people choose from, side by side, and what each condition costs.
 
-People who sign do not want 27 parameters. They want the scorecard that was chosen beside the same
-in the base model's order, with the fewest changes, and with the group known; and what they would
-save by giving up a condition. Every entry is a fit of its own, learned on the same rows.
+People who sign want no parameters. They want the scorecard that was chosen beside the same in the
+base model's order, with the fewest changes, and with the group known; and what they would save by
+giving up a condition. Every entry is a fit of its own, learned on the same rows.
 
 An entry other than the scorecard is certified at 1 - alpha / k, for k that can be picked: whichever
 is picked after all have been seen, the chance that it is certified and violates the target stays
@@ -11,28 +11,28 @@ below alpha (Bonferroni). The scorecard keeps its own level for who takes it wit
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Protocol, overload
 
 import narwhals as nw
 import numpy as np
 
-from fairpatch._hints import did_you_mean
-from fairpatch._table import Table
+from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.tables import Table
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import Choice, choose
 from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned, Learner, Task
-from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
-from fairpatch.floor import MIN_PEOPLE
 from fairpatch.inputs.names import is_protected
-from fairpatch.measure.close_calls import ANY
-from fairpatch.measure.telling import group_auc
+from fairpatch.measure.scores import ANY, group_auc
 from fairpatch.patch import Patch
+from fairpatch.patch.edit import held_back
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.held_back import held_back
-from fairpatch.verdict import Verdict
+from fairpatch.target import Target
 
 WIDEST = 20
 """Columns of the fewest changes: to weigh all of a hundred against each other takes minutes."""
@@ -359,9 +359,7 @@ def _fewest(search: Search) -> Search:
     target, learner = search.task.target, _card(search)
     wide = min(WIDEST, max(len({f.column.name for f in search.task.encoder.features}), 1))
     columns = wide if target.max_columns is None else target.max_columns
-    asked = target.replace(
-        max_columns=columns, prefer=("changes", "accuracy"), price_per_change=1.0
-    )
+    asked = target.replace(max_columns=columns, price_per_change=inf)
     return search.again(replace(learner, **FINER), target=asked, memory=_without_problem(search))
 
 
@@ -445,7 +443,7 @@ def _prices(search: Search, own: Fit, found: dict[str, Search]) -> Iterator[Cond
 
 
 def _cheapest(search: Search) -> Choice | None:
-    asked = search.task.target.replace(prefer=("changes", "accuracy"), price_per_change=1.0)
+    asked = search.task.target.replace(price_per_change=inf)
     ladder = replace(search, task=replace(search.task, target=asked)).ladder
     return None if ladder is None else ladder[-1]
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.base_model import base_model, with_model_hash
 from fairpatch.cli.fit import estimator_of
 from fairpatch.cli.options import ConfigFile, Data, PublicKey, TrustModel
-from fairpatch.cli.people import frame_of
+from fairpatch.cli.people import base_model, frame_of, with_model_hash
 from fairpatch.cli.run_folder import (
     MANIFEST,
     RECORD,
@@ -21,7 +20,7 @@ from fairpatch.cli.run_folder import (
     whole,
 )
 from fairpatch.cli.say import note, refuse, say
-from fairpatch.cli.signature import who_signed
+from fairpatch.cli.sign import who_signed
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
@@ -59,7 +58,9 @@ def check(
 ) -> None:
     """Search again by the same plan on the same rows: every file must come out the same."""
     if manifest(folder).format != RECORD:
-        refuse(f"{folder} is a run, not a record of alternatives: fairpatch reproduce {folder}")
+        refuse(
+            f"{folder} is a run, not a record of alternatives: fairpatch verify {folder} --again"
+        )
     whole(folder)
     signed = who_signed(folder, key)
     options = options_of(folder, data=data, trust_model=trust_model)
@@ -79,9 +80,8 @@ def check(
 
 def search(options: "Config", out: Path, *, quiet: bool = False) -> tuple[str | None, str]:
     """The plan is written before anything is tried."""
+    from fairpatch._tools.files import dumps_safely, write_whole
     from fairpatch.cli import config as configs
-    from fairpatch.files.atomic import write_whole
-    from fairpatch.files.strict_json import dumps_safely
     from fairpatch.life.alternatives import search as try_all
     from fairpatch.patch import save
     from fairpatch.report.page import render
@@ -116,7 +116,7 @@ def search(options: "Config", out: Path, *, quiet: bool = False) -> tuple[str | 
 
 def plan_of(options: "Config") -> "Plan":
     """What the configuration fixes before the search."""
-    from fairpatch.cli.base_model import file_hash
+    from fairpatch.cli.people import file_hash
     from fairpatch.life.plan import Plan, tries_for
 
     target = options.asked

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.life_folder import ledger_for, record
+from fairpatch.cli.ledger import ledger_for, record
 from fairpatch.cli.options import (
     SOURCES,
     IfUnlike,
@@ -19,7 +19,7 @@ from fairpatch.cli.options import (
     Score,
     TrustModel,
 )
-from fairpatch.cli.people import heed
+from fairpatch.cli.people import enforce_if_unlike
 from fairpatch.cli.run_folder import model_of, no_features, patch_path, piloted, score_of
 from fairpatch.cli.say import note, progress, refuse, say
 
@@ -92,7 +92,7 @@ def run(
         table = tables.relation(data)
         tables.need_columns(table, [column, *(c.name for c in loaded.columns)], data)
         tables.need_probabilities(table, column, data, loaded.decision, if_any=True)
-        heed(compare(loaded, table, column), if_unlike)
+        enforce_if_unlike(compare(loaded, table, column), if_unlike)
         if not out.suffix:
             _by_parts(loaded, data, out, column, what, origin=origin, model=source)
         else:
@@ -153,10 +153,10 @@ def _score(
     trust: bool,
 ) -> str:
     """The table with the base model's scores as one more column, in a file that is not kept."""
-    from fairpatch.base import BaseModel
-    from fairpatch.cli.base_model import read_model
-    from fairpatch.engines.scoring import score
+    from fairpatch.cli.people import read_model
+    from fairpatch.engines.streams import score
     from fairpatch.identity.compare import SCORE, compare_model
+    from fairpatch.inputs.base import BaseModel
 
     base = BaseModel(read_model(source, trust=trust), decision=patch.decision)
     table = tables.relation(data)
@@ -165,7 +165,7 @@ def _score(
     columns = base.columns or [n for n in table.columns if n not in no_features]
     columns = [renamed.get(name, name) for name in columns]
     tables.need_columns(table, columns, data)
-    heed(compare_model(patch, base, tables.in_memory(table.limit(100))), if_unlike)
+    enforce_if_unlike(compare_model(patch, base, tables.in_memory(table.limit(100))), if_unlike)
     score(table, base, columns, out=out, name=SCORE)
     return SCORE
 
@@ -179,7 +179,7 @@ def _write(
     *,
     keep_formulas: bool,
 ) -> None:
-    from fairpatch.files.atomic import whole_file
+    from fairpatch._tools.files import whole_file
     from fairpatch.patch.apply import CHANGED, REFERRED, apply
     from fairpatch.patch.batch import apply_to_capacity, apply_to_places
 
@@ -245,7 +245,7 @@ def _by_parts(
     model: str | None,
 ) -> None:
     """A folder: one part for every file of the data; a stopped run goes on where it was."""
-    from fairpatch.engines.partitions import apply_files
+    from fairpatch.engines.streams import apply_files
 
     done = apply_files(
         patch, tables.files(data), out, score,

@@ -1,7 +1,6 @@
 """What the base model decides for whom, and how fair that is. One query; only counts are read."""
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.base_model import base_model, tell_names
 from fairpatch.cli.options import (
     AdverseImpact,
     ConfigFile,
@@ -15,8 +14,6 @@ from fairpatch.cli.options import (
     Label,
     Metrics,
     Model,
-    NoIgnore,
-    NoSensitive,
     Outcomes,
     Positive,
     PRule,
@@ -29,7 +26,7 @@ from fairpatch.cli.options import (
     TrustModel,
     Weight,
 )
-from fairpatch.cli.people import table_of
+from fairpatch.cli.people import base_model, table_of, tell_names
 from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
 
@@ -44,8 +41,6 @@ def run(
     model: Model = None,
     sensitive: Sensitive = None,
     ignore: Ignore = None,
-    no_sensitive: NoSensitive = None,
-    no_ignore: NoIgnore = None,
     outcomes: Outcomes = None,
     weight: Weight = None,
     threshold: Threshold = None,
@@ -64,12 +59,12 @@ def run(
     """Audit a table of scores; with a target, the exit code is its verdict."""
     from fairpatch.cli import config as configs
     from fairpatch.patch.expressions import in_scope_table
-    from fairpatch.patch.locks import locks_of
+    from fairpatch.patch.terms import locks_of
     from fairpatch.report.audit import audit
 
     options = configs.read(
         config,
-        without={"sensitive": no_sensitive, "ignore": no_ignore},
+        adding=True,
         data=data,
         label=label,
         positive=positive,
@@ -120,8 +115,8 @@ def run(
         say_json(audited.to_dict()) if json else say(str(audited))
         return
     from fairpatch.choose.certificate import certify
-    from fairpatch.choose.target import Target
-    from fairpatch.life.checks import checks_of
+    from fairpatch.life.outputs import checks_of
+    from fairpatch.target import Target
 
     certificate = certify(audited.favourable_counts, Target(**asked))
     checks = checks_of(certificate)

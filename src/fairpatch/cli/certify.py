@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.life_folder import record
+from fairpatch.cli.ledger import record
 from fairpatch.cli.options import (
     Data,
     GitHub,
@@ -26,7 +26,7 @@ from fairpatch.cli.options import (
     Targets,
     TrustModel,
 )
-from fairpatch.cli.people import heed, patched_model, table_of
+from fairpatch.cli.people import enforce_if_unlike, patched_model, table_of
 from fairpatch.cli.run_folder import manifest, options_of, patch_path
 from fairpatch.cli.say import refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
@@ -58,11 +58,11 @@ def run(
     --score or --model name another base model: the old patch on the new one. A table in an engine
     is counted there.
     """
-    from fairpatch.choose.target import Target
     from fairpatch.cli import config as configs
-    from fairpatch.life.checks import checks_of
+    from fairpatch.life.outputs import checks_of
     from fairpatch.patch import load
     from fairpatch.report.verdict_section import certificate_section
+    from fairpatch.target import Target
 
     options = options_of(
         folder, data=data, label=label, sensitive=sensitive, trust_model=trust_model, score=score,
@@ -79,7 +79,7 @@ def run(
     if options.score:
         tables.need_probabilities(table, options.score, options.data, options.decision, if_any=True)
     rows = table if options.score else tables.in_memory(table)
-    heed(g.compare(g.features(rows, options.label, options.sensitive)), if_unlike)
+    enforce_if_unlike(g.compare(g.features(rows, options.label, options.sensitive)), if_unlike)
     certificate = g.certify(
         rows,
         options.label,

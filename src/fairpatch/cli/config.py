@@ -15,18 +15,18 @@ from pydantic import (
     model_validator,
 )
 
-from fairpatch._extras import need
-from fairpatch._hints import did_you_mean
+from fairpatch._tools.extras import need
+from fairpatch._tools.hints import did_you_mean
 from fairpatch.choose.learner import learner_of, options_of
-from fairpatch.choose.target import OPTIONS, Target
-from fairpatch.cli.dialect import Dialect
+from fairpatch.cli.data import Dialect
 from fairpatch.cli.say import note, refuse
 from fairpatch.decision import MOVED, Decision
-from fairpatch.inputs.direction import harm_in
+from fairpatch.inputs.names import harm_in
 from fairpatch.inputs.probable import columns_of
 from fairpatch.inputs.roles import Roles
 from fairpatch.life.plan import Need
-from fairpatch.report.identity import About
+from fairpatch.report.signed import About
+from fairpatch.target import GONE, OPTIONS, Target
 
 OF_THE_DECISION = ("positive", "favourable", "threshold", "score_unit")
 OF_THE_COLUMNS = ("outcomes", "doubt", "weight", "key")
@@ -143,7 +143,7 @@ class Config(BaseModel):
         """Entries of the decision and of the columns may stand beside them, as flags do."""
         if not isinstance(data, dict):
             return data
-        data = _with_moved(data)
+        data = _without_gone(_with_moved(data))
         for group, names in INSIDE.items():
             direct = {k: data[k] for k in names if data.get(k) is not None}
             rest = {k: v for k, v in data.items() if k not in names}
@@ -185,6 +185,17 @@ class Config(BaseModel):
         return list(dict.fromkeys(name for name in named if name))
 
 
+def _without_gone(data: dict[str, Any]) -> dict[str, Any]:
+    """A target of version 0.1 without the options that are gone, where they said nothing."""
+    target = data.get("target")
+    if not isinstance(target, dict):
+        return data
+    for name, (instead, unsaid) in GONE.items():
+        if name in target and target[name] != unsaid:
+            raise ValueError(f"target: {name} is gone. Instead: {instead}")
+    return {**data, "target": {k: v for k, v in target.items() if k not in GONE}}
+
+
 def _with_moved(data: dict[str, Any]) -> dict[str, Any]:
     """What a decision said of columns, until 0.1, in its place."""
     decision = data.get("decision")
@@ -204,13 +215,11 @@ def schema() -> str:
     return json.dumps(Config.model_json_schema(), indent=2, sort_keys=True) + "\n"
 
 
-def read(
-    path: Path | None, *, without: dict[str, list[str] | None] | None = None, **options: Any
-) -> Config:
+def read(path: Path | None, *, adding: bool = False, **options: Any) -> Config:
     """The file's options, those of the command line before them.
 
-    Lists of the command line add to the file's; ``without`` is what they take out, and given, what
-    else goes before the file is said.
+    With ``adding``, lists of the command line add to the file's, ``-X`` takes X out of it, and what
+    else overrides the file is said.
     """
     entries: dict[str, Any] = {}
     if path is not None:
@@ -237,9 +246,9 @@ def read(
             refuse(f"{path}: {name} must hold options as 'name: value'; got {entries[name]!r}")
     asked = _given(options.pop("target", {}))
     target = {**(entries.get("target") or {}), **asked}
-    if without is not None:
+    if adding:
         _tell_contradictions(entries, inner, options, path)
-        options = _with_lists(entries, options, without)
+        options = _with_lists(entries, options)
     entries, direct = _with_flags(entries, options)
     flags = {**_given(options), **direct, **asked}
     entries |= _given(options)
@@ -266,22 +275,21 @@ def _with_flags(
     return entries, direct
 
 
-def _with_lists(
-    entries: dict[str, Any], options: dict[str, Any], without: dict[str, list[str] | None]
-) -> dict[str, Any]:
+def _with_lists(entries: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """Lists of the file and the command line together, less what is taken out."""
     lists: dict[str, None] = {}
     for name in LISTS:
         held = entries.get(name) or []
         held = [held] if isinstance(held, str) else list(held)
-        gone = without.get(name) or []
+        given = options.get(name) or []
+        gone = [column[1:] for column in given if column.startswith("-")]
         for column in gone:
             if column not in held:
                 refuse(
-                    f"--no-{FLAG.get(name, name)} {column}: the file's {name} do not name it"
+                    f"--{FLAG.get(name, name)} -{column}: the file's {name} do not name {column!r}"
                     + did_you_mean(column, held)
                 )
-        added = options.get(name) or []
+        added = [column for column in given if not column.startswith("-")]
         rest = [column for column in held if column not in gone]
         if added or gone:
             entries[name] = list(dict.fromkeys([*rest, *added]))

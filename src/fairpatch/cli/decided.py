@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairpatch.score import Unit
+    from fairpatch.decision import Unit
 
 SCORES = ("score", "prob", "p_hat", "probability", "pd", "p_default", "ausfallwahrscheinlichkeit",
           "wahrscheinlichkeit", "probabilité", "probabilidad")  # fmt: skip

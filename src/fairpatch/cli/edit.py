@@ -23,14 +23,13 @@ def run(
     out: Annotated[Path, typer.Option(help="the edited patch to write")] = Path("edited.json"),
 ) -> None:
     """Edit a card; the verdicts are made anew on the rows that are given."""
+    from fairpatch._tools.files import dumps_safely, write_whole
+    from fairpatch._tools.verdict import Verdict
     from fairpatch.choose.findings import TargetNotReachedError
-    from fairpatch.disclose.reviewed import reviewed
-    from fairpatch.files.atomic import write_whole
-    from fairpatch.files.strict_json import dumps_safely
+    from fairpatch.disclose.protected import reviewed
     from fairpatch.measure.rates import changed_rate
     from fairpatch.patch import edit, load, save
     from fairpatch.report.verdict_section import certificate_section
-    from fairpatch.verdict import Verdict
 
     if not (strike or points or code or patch):
         refuse("there is nothing to edit: give --strike, --points, --code or --patch")
@@ -44,18 +43,18 @@ def run(
         return
     model, target = patched_model(options, edited), options.asked
     try:
-        redialled, certificate = model.redial(
+        retuned, certificate = model.retune(
             frame_of(options), options.label, sensitive_features=options.sensitive, target=target,
             seed=options.seed,
         )  # fmt: skip
     except TargetNotReachedError as error:
         complain(str(error))
         leave(Verdict.NOT_MET)
-    save(redialled.patch, out)
+    save(retuned.patch, out)
     judged = out.with_suffix(".certificate.json")
     section = certificate_section(certificate)
     write_whole(judged, dumps_safely(None if section is None else section.model_dump(mode="json")))
-    note(str(redialled.patch))
+    note(str(retuned.patch))
     note(str(certificate))
     if certificate.counts is not None:
         changed = reviewed(certificate.counts, target.metrics).rate(changed_rate())

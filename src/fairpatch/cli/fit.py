@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.base_model import base_model, tell_names, with_model_hash
-from fairpatch.cli.life_folder import facts_of, record
+from fairpatch.cli.ledger import facts_of, record
 from fairpatch.cli.options import (
     Categories,
     ConfigFile,
@@ -24,10 +23,6 @@ from fairpatch.cli.options import (
     Label,
     Life,
     Model,
-    NoCategories,
-    NoExclude,
-    NoIgnore,
-    NoSensitive,
     Outcomes,
     Positive,
     Score,
@@ -36,22 +31,54 @@ from fairpatch.cli.options import (
     TrustModel,
     Weight,
 )
-from fairpatch.cli.people import notice, table_of
+from fairpatch.cli.people import base_model, notice, table_of, tell_names, with_model_hash
 from fairpatch.cli.say import complain, note, refuse, say, say_json
 from fairpatch.cli.verdicts import check_fail_on, leave, leave_if_found, tell_findings
-from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
+    from fairpatch._tools.verdict import Verdict
     from fairpatch.choose.certificate import Certificate
     from fairpatch.choose.findings import TargetNotReachedError
-    from fairpatch.choose.target import Target
     from fairpatch.cli.config import Config
     from fairpatch.front import FairPatch
     from fairpatch.patch import Patch
-    from fairpatch.report.findings.finding import Finding
-    from fairpatch.report.identity import About
+    from fairpatch.report.figures import Finding
     from fairpatch.report.review import Review
-    from fairpatch.verdict import Verdict
+    from fairpatch.report.signed import About
+    from fairpatch.target import Target
+
+
+# Write a run's folder: every file whole, the manifest last.
+
+
+def write_run(
+    out: Path, options: "Config", patch: "Patch", review: "Review", *, verdict: str | None,
+    people: int,
+) -> None:  # fmt: skip
+    """The folder is unfinished until its manifest is there."""
+    from fairpatch._tools.files import dumps_safely, write_whole
+    from fairpatch.cli import config as configs
+    from fairpatch.cli import run_folder
+    from fairpatch.cli.sign import SIGNATURE, SIGNER
+    from fairpatch.patch import save
+
+    out.mkdir(parents=True, exist_ok=True)
+    earlier = ("refused.html", "refused.json", run_folder.REFIT)  # of an earlier try
+    for sealed in (run_folder.MANIFEST, SIGNATURE, SIGNER, *earlier):
+        (out / sealed).unlink(missing_ok=True)
+    save(patch, out / "patch.json")
+    menu = review.to_dict()["menu"]
+    write_whole(out / "menu.json", dumps_safely(menu))
+    write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
+    review.to_html(out / "review.html")
+    review.to_json(out / "review.json")
+    review.to_model_card(out / "model_card.md")
+    write_whole(out / "certificate.json", dumps_safely(review.to_dict()["certificate"]))
+    about = {"data": options.data, "data_sha256": tables.fingerprint(options.data)}
+    run_folder.seal(out, {**about, "rows": people, "certificate": verdict})
+
+
+# Learn, choose and certify a patch for the target; write it with its review into a folder.
 
 KEY_NEEDED = (
     " To monitor them, name the column that tells people apart, key: in the configuration; they "
@@ -73,10 +100,6 @@ def run(
     exclude: Exclude = None,
     ignore: Ignore = None,
     category: Categories = None,
-    no_sensitive: NoSensitive = None,
-    no_exclude: NoExclude = None,
-    no_ignore: NoIgnore = None,
-    no_category: NoCategories = None,
     outcomes: Outcomes = None,
     weight: Weight = None,
     key: Key = None,
@@ -103,12 +126,8 @@ def run(
     """Fit to a target."""
     from fairpatch.cli import config as configs
 
-    without = {
-        "sensitive": no_sensitive, "exclude": no_exclude, "ignore": no_ignore,
-        "categories": no_category,
-    }  # fmt: skip
     options = configs.read(
-        config, without=without, data=data, label=label, positive=positive,
+        config, adding=True, data=data, label=label, positive=positive,
         favourable=favourable, score=score, model=model, sensitive=sensitive, exclude=exclude,
         ignore=ignore, categories=category, outcomes=outcomes, weight=weight, key=key,
         threshold=threshold, seed=seed, trust_model=trust_model,
@@ -134,10 +153,10 @@ def fit(
     options: "Config", out: Path, *, quiet: bool = False, pick: str | None = None
 ) -> "tuple[Verdict | None, dict[str, Any], list[Finding]]":
     """Do it, write the folder, and say what came of it; and what the review found."""
-    from fairpatch._progress import showing
+    from fairpatch._tools.progress import showing
+    from fairpatch._tools.verdict import Verdict
     from fairpatch.choose.findings import TargetNotReachedError
     from fairpatch.report.verdict_section import certificate_text
-    from fairpatch.verdict import Verdict
 
     f = base_model(options)
     g = estimator_of(options, f, options.asked, options.learner)
@@ -225,7 +244,7 @@ def estimator_of(
 
 def _review(g: "FairPatch", patch: "Patch", options: "Config", out: Path) -> "Review":
     """Reviewed on rows that certified it: neither learned from nor chosen on."""
-    from fairpatch._progress import tell
+    from fairpatch._tools.progress import tell
     from fairpatch.patched import PatchedModel
     from fairpatch.report.review import review_rows
 
@@ -241,7 +260,7 @@ def about_run(options: "Config", out: Path) -> "About":
     filled = {
         "date": options.about.date or date.today().isoformat(),
         "run": options.about.run or str(out),
-        "command": options.about.command or f"fairpatch reproduce {shlex.quote(str(out))}",
+        "command": options.about.command or f"fairpatch verify {shlex.quote(str(out))} --again",
         "data": options.about.data or options.data,
     }
     return options.about.model_copy(update=filled)

@@ -24,7 +24,7 @@ def run(
     """Guess what the columns are, and say so in comments."""
     from typing import get_args
 
-    from fairpatch.files.atomic import write_whole
+    from fairpatch._tools.files import write_whole
     from fairpatch.inputs.roles import Outcomes as Whose
 
     if favourable not in (None, 0, 1):

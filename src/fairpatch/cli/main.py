@@ -7,6 +7,7 @@ Exit codes: 0 certified, 1 error, 2 wrong usage, 3 not met, 4 shown not to hold,
 import errno
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -14,30 +15,26 @@ from typing import Annotated
 import typer
 
 from fairpatch import __version__
-from fairpatch._hints import speak_shell
+from fairpatch._tools.hints import speak_shell
+from fairpatch._tools.verdict import exit_codes
 from fairpatch.cli import (
     alternatives,
     apply,
     audit,
     certify,
     deploy,
-    diff,
     edit,
-    export,
     fit,
     init,
     ledger,
     monitor,
     refit,
-    reproduce,
     review,
     show,
     sign,
     verify,
 )
-from fairpatch.cli import sql as sql_verb
-from fairpatch.cli.say import complain, results_only, say
-from fairpatch.verdict import exit_codes
+from fairpatch.cli.say import complain, note, results_only, say
 
 app = typer.Typer(
     name="fairpatch",
@@ -60,13 +57,41 @@ def version(
 
 
 VERBS = (
-    init, audit, fit, show, edit, review, sign, verify, apply, sql_verb, deploy, export,
-    certify, monitor, refit, diff, ledger, reproduce,
+    init, audit, fit, show, edit, review, sign, verify, apply, deploy, certify, monitor, refit,
+    ledger,
 )  # fmt: skip
 for module in VERBS:
     name = module.__name__.rpartition(".")[2]
     app.command(name, help=(module.__doc__ or "").strip())(module.run)
 app.add_typer(alternatives.app, name="alternatives")
+
+
+def renamed(words: list[str]) -> list[str]:
+    """A command as it is called today, from its name in 0.1: those answer for one release more.
+
+    >>> " ".join(renamed(["sql", "run", "--check"]))
+    'deploy run --to check'
+    >>> " ".join(renamed(["export", "run", "patch.onnx"]))
+    'deploy run patch.onnx --to onnx'
+    >>> " ".join(renamed(["fit", "--no-exclude", "age"]))
+    'fit --exclude -age'
+    """
+    verb, *rest = words or [""]
+    if verb == "sql":
+        to = next((flag[2:] for flag in rest if flag in ("--check", "--test")), "sql")
+        return ["deploy", *(word for word in rest if word != f"--{to}"), "--to", to]
+    if verb == "export":
+        to = "onnx" if any(word.endswith(".onnx") for word in rest[1:2]) else "mlflow"
+        return ["deploy", *rest, "--to", to]
+    if verb == "reproduce":
+        return ["verify", *rest, "--again"]
+    if verb == "diff":
+        return ["show", *rest]
+    lists = ("--no-sensitive", "--no-exclude", "--no-ignore", "--no-category")
+    return [
+        f"--{word[5:]}" if word in lists else f"-{word}" if before in lists else word
+        for before, word in zip(["", *words], words, strict=False)
+    ]
 
 
 _FAILED = {
@@ -122,6 +147,9 @@ def main() -> None:
     speak_shell()
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # nothing leaves this machine
     os.environ.setdefault("DO_NOT_TRACK", "true")
+    given, sys.argv[1:] = sys.argv[1:], renamed(sys.argv[1:])
+    if given != sys.argv[1:]:
+        note(f"this is now: fairpatch {shlex.join(sys.argv[1:])}")
     try:
         app()
     except Exception as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.life_folder import PAGE, history_in, ledger_in, life_of, record
+from fairpatch.cli.ledger import PAGE, history_in, ledger_in, life_of, record
 from fairpatch.cli.options import (
     SOURCES,
     GitHub,
@@ -74,13 +74,13 @@ def run(
 
     Without a table: how it stands.
     """
-    from fairpatch.files.atomic import write_whole
-    from fairpatch.life.checks import worst_of
+    from fairpatch._tools.files import write_whole
     from fairpatch.life.history_page import history_page
     from fairpatch.life.monitor import monitor
+    from fairpatch.life.outputs import worst_of
     from fairpatch.life.watch import watch
     from fairpatch.patch import load
-    from fairpatch.report.identity import patch_hash
+    from fairpatch.report.signed import patch_hash
 
     patch, place = piloted(load(patch_path(folder)), pilot, None), life_of(folder, life)
     options = options_of(folder, data=data or "", trust_model=trust_model, score=score, model=model)

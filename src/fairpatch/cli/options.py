@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairpatch.floor import MIN_PEOPLE
+from fairpatch._tools.floor import MIN_PEOPLE
 
 SOURCES = "CSV, Parquet, folder, glob, base.duckdb::table, or URL::table"
 ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="YAML file; see: init")]
@@ -24,7 +24,8 @@ Favourable = Annotated[
 ]
 Weight = Annotated[str | None, typer.Option(help="column of what each row weighs")]
 Categories = Annotated[
-    list[str] | None, typer.Option("--category", help="column of numbers that are codes")
+    list[str] | None,
+    typer.Option("--category", help="column of numbers that are codes; -X: no code"),
 ]
 IfUnlike = Annotated[
     str, typer.Option(help="where scores look like another model's: refuse, warn or ignore")
@@ -34,20 +35,14 @@ Model = Annotated[
     str | None,
     typer.Option(help="base model: .skops, .onnx, LightGBM .txt, XGBoost .json, or an MLflow URI"),
 ]
-Sensitive = Annotated[list[str] | None, typer.Option(help="sensitive column; may be repeated")]
-Exclude = Annotated[list[str] | None, typer.Option(help="column the patch must not read")]
-Ignore = Annotated[list[str] | None, typer.Option(help="column that is no feature, such as a key")]
-NoSensitive = Annotated[
-    list[str] | None, typer.Option("--no-sensitive", help="take a column out of the file's list")
+Sensitive = Annotated[
+    list[str] | None, typer.Option(help="sensitive column; may be repeated; -X: not X")
 ]
-NoExclude = Annotated[
-    list[str] | None, typer.Option("--no-exclude", help="take a column out of the file's list")
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="column the patch must not read; -X: it may")
 ]
-NoIgnore = Annotated[
-    list[str] | None, typer.Option("--no-ignore", help="take a column out of the file's list")
-]
-NoCategories = Annotated[
-    list[str] | None, typer.Option("--no-category", help="take a column out of the file's list")
+Ignore = Annotated[
+    list[str] | None, typer.Option(help="column that is no feature, such as a key; -X: not X")
 ]
 Key = Annotated[str | None, typer.Option(help="whole-number column: fit inside the engine")]
 Threshold = Annotated[

@@ -16,10 +16,10 @@ from fairpatch.cli.decided import (
     parting,
     with_ties,
 )
-from fairpatch.inputs.direction import harm_in
+from fairpatch.inputs.names import harm_in
 
 if TYPE_CHECKING:
-    from fairpatch.score import Unit
+    from fairpatch.decision import Unit
 
 SENSITIVE = (
     "sex", "gender", "race", "ethnic", "religion", "disab", "marital", "nationality",
@@ -267,8 +267,8 @@ def _code(guess: Profile, name: str, distinct: int) -> None:
 
 def _cut(guess: Profile, name: str, known: Any) -> None:
     """Bands for a number that is sensitive, or an age."""
-    from fairpatch.inputs.bands import proposed
     from fairpatch.inputs.notice import special_codes
+    from fairpatch.inputs.roles import proposed
     from fairpatch.measure.groups import MAX_NUMBERS
 
     wanted = name in guess.sensitive or name.lower() in AGES
@@ -298,7 +298,7 @@ def _of_score(guess: Profile, known: Any) -> None:
 
 def _whose_outcomes(guess: Profile, frame: Any) -> None:
     """Whether labels are missing on one side of the score, and from where on."""
-    from fairpatch.measure.known import KnownLabels
+    from fairpatch.measure.labels import KnownLabels
 
     scores, labels = frame[guess.score], frame[guess.label]
     known = scores.notna()
@@ -360,7 +360,7 @@ def _cuts(
 
 def _copies(guess: Profile, frame: Any) -> None:
     """Columns that are the score once more, in another unit: no scorecard may read them."""
-    from fairpatch.measure.telling import is_copy
+    from fairpatch.measure.scores import is_copy
 
     roles = (guess.score, guess.label, guess.weight)
     numbers = [n for n in frame.columns if n not in roles and frame[n].dtype.kind in "iuf"]

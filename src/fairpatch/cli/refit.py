@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.base_model import base_model, with_model_hash
-from fairpatch.cli.fit import about_run
-from fairpatch.cli.life_folder import facts_of, record
+from fairpatch.cli.fit import about_run, write_run
+from fairpatch.cli.ledger import facts_of, record
 from fairpatch.cli.options import (
     Data,
     Json,
@@ -22,17 +21,16 @@ from fairpatch.cli.options import (
     Targets,
     TrustModel,
 )
-from fairpatch.cli.people import frame_of, patched_model
+from fairpatch.cli.people import base_model, frame_of, patched_model, with_model_hash
 from fairpatch.cli.run_folder import REFIT, manifest, options_of, patch_path
 from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave
-from fairpatch.cli.write_run import write_run
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
     from fairpatch.life.refit import Refit, RefitOption
-    from fairpatch.measure.estimate import Estimate
-    from fairpatch.report.identity import RefitSection
+    from fairpatch.measure.intervals import Estimate
+    from fairpatch.report.signed import RefitSection
 
 
 def run(
@@ -57,12 +55,12 @@ def run(
     json: Json = False,
 ) -> None:
     """Refit. The data hold the old score beside the new one, or the old model is asked again."""
+    from fairpatch._tools.verdict import Verdict
     from fairpatch.choose.learner import learner_of
     from fairpatch.cli import config as configs
     from fairpatch.life.refit import WAYS, refit
     from fairpatch.patch import load
-    from fairpatch.report.identity import patch_hash
-    from fairpatch.verdict import Verdict
+    from fairpatch.report.signed import patch_hash
 
     if (score is None) == (model is None):
         refuse("name the new base model: --score COLUMN or --model FILE")
@@ -115,8 +113,7 @@ def _at_most(share: "Estimate") -> float | None:
 
 
 def _write(ways: "Refit", chosen: "RefitOption", options: "Config", old: Path, out: Path) -> None:
-    from fairpatch.files.atomic import write_whole
-    from fairpatch.files.strict_json import dumps_safely
+    from fairpatch._tools.files import dumps_safely, write_whole
     from fairpatch.patched import PatchedModel
     from fairpatch.report.review import review_rows
 
@@ -142,7 +139,7 @@ def _section(ways: "Refit", chosen: "RefitOption") -> "RefitSection":
     """What the review says of it."""
     from fairpatch.life.refit import WORDS
     from fairpatch.report.figures import figure
-    from fairpatch.report.identity import RefitSection, RefitWay
+    from fairpatch.report.signed import RefitSection, RefitWay
 
     return RefitSection(
         ways=[

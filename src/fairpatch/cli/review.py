@@ -8,7 +8,7 @@ import typer
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.fit import about_run
-from fairpatch.cli.life_folder import record
+from fairpatch.cli.ledger import record
 from fairpatch.cli.options import (
     Data,
     FailOn,
@@ -18,10 +18,10 @@ from fairpatch.cli.options import (
     ShowSmallCounts,
     TrustModel,
 )
-from fairpatch.cli.people import frame_of, heed, patched_model
+from fairpatch.cli.people import enforce_if_unlike, frame_of, patched_model
 from fairpatch.cli.run_folder import MOST_OF_A_REVIEW, checked, manifest, options_of
 from fairpatch.cli.say import say
-from fairpatch.cli.signature import who_signed
+from fairpatch.cli.sign import who_signed
 from fairpatch.cli.verdicts import check_fail_on, leave_if_found
 
 
@@ -40,11 +40,11 @@ def run(
     life: Life = None,
 ) -> None:
     """Write a review pack: the page, and beside it its data and model card."""
+    from fairpatch._tools.files import read_strictly
     from fairpatch.choose.fit import certify_rows
-    from fairpatch.files.strict_json import read_strictly
     from fairpatch.patch import load
-    from fairpatch.report.identity import Signed, history_of
     from fairpatch.report.review import amounts_of, review_rows
+    from fairpatch.report.signed import Signed, history_of
     from fairpatch.report.verdict_section import CertificateSection
 
     check_fail_on(fail_on)
@@ -54,7 +54,7 @@ def run(
     model = patched_model(options, load(patch))
     frame = frame_of(options)
     rows = model.rows(frame, options.label, options.sensitive)
-    heed(model.compare_scored(rows.X, rows.f), if_unlike)
+    enforce_if_unlike(model.compare(rows.X, rows.f), if_unlike)
     target = options.asked
     judged: Any = None
     if tables.fingerprint(options.data) == manifest(folder).data_sha256:
@@ -89,7 +89,7 @@ def run(
 
 def _past(path: Path) -> Any:
     """The data of an earlier review; nothing where the file is something else."""
-    from fairpatch.files.strict_json import read_strictly
+    from fairpatch._tools.files import read_strictly
 
     try:
         return read_strictly(path, "a review", MOST_OF_A_REVIEW)

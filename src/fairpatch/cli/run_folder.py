@@ -9,8 +9,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairpatch._tools.files import private_file
 from fairpatch.cli.say import note, refuse
-from fairpatch.files.private import private_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairpatch.cli.manifest import Manifest
     from fairpatch.engines.deploy import Audited
     from fairpatch.patch import Patch
+
 
 MANIFEST, REFIT = "manifest.json", "refit.json"
 FILES = (
@@ -40,8 +41,8 @@ MOST_OF_A_REVIEW = 20_000_000
 
 def seal(folder: Path, about: dict[str, Any], files: tuple[str, ...] = FILES) -> None:
     """Write the manifest: a hash of every file, and what the run was."""
+    from fairpatch._tools.files import write_whole
     from fairpatch.cli.manifest import Manifest
-    from fairpatch.files.atomic import write_whole
 
     hashes = {name: _hash(folder / name) for name in files}
     manifest = Manifest(**about, sha256=hashes)
@@ -52,8 +53,8 @@ def manifest(folder: Path) -> "Manifest":
     """The manifest of a run; raises where there is none, or none that can be read."""
     from pydantic import ValidationError
 
+    from fairpatch._tools.files import read_strictly
     from fairpatch.cli.manifest import Manifest
-    from fairpatch.files.strict_json import read_strictly
 
     path = folder / MANIFEST
     if folder.is_file():
@@ -86,7 +87,7 @@ def manifest(folder: Path) -> "Manifest":
 
 def _check_verdict(folder: Path, sealed: "Manifest") -> None:
     """Refuse a manifest that says another verdict than the run's certificate."""
-    from fairpatch.files.strict_json import read_strictly
+    from fairpatch._tools.files import read_strictly
 
     path = folder / "certificate.json"
     if not path.is_file():
@@ -140,7 +141,7 @@ def _bytes_of(folder: Path, name: str, known: "Mapping[str, str]") -> bytes:
 
 def review_of(folder: Path) -> Any:
     """The data of a run's review, checked."""
-    from fairpatch.files.strict_json import read_strictly
+    from fairpatch._tools.files import read_strictly
 
     (path,) = checked(folder, "review.json")
     return read_strictly(path, "a review", MOST_OF_A_REVIEW)

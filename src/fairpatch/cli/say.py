@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from fairpatch._progress import clear
+from fairpatch._tools.progress import clear
 
 USAGE = 2
 COMMAND = re.compile(r"^(\s*)([:#])([:#])", re.MULTILINE)
@@ -84,6 +84,6 @@ def refuse(text: str) -> NoReturn:
 
 def say_json(data: Any) -> None:
     """A result for machines."""
-    from fairpatch.files.strict_json import dumps_safely
+    from fairpatch._tools.files import dumps_safely
 
     say(dumps_safely(data))

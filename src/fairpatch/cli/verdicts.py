@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NoReturn
 from fairpatch.cli.say import command, note, refuse
 
 if TYPE_CHECKING:
-    from fairpatch.life.checks import Check
-    from fairpatch.report.findings.finding import Finding
-    from fairpatch.verdict import Verdict
+    from fairpatch._tools.verdict import Verdict
+    from fairpatch.life.outputs import Check
+    from fairpatch.report.figures import Finding
 
 FOUND = 7
 """The exit code where the review found what ``--fail-on`` names."""
@@ -51,7 +51,7 @@ def tell_findings(flags: "Sequence[Finding]") -> None:
 
 def check_fail_on(level: str | None) -> None:
     """Refuse a level that no finding has."""
-    from fairpatch.report.findings.finding import OPEN
+    from fairpatch.report.figures import OPEN
 
     if level is not None and level not in OPEN:
         refuse(f"--fail-on must be {' or '.join(OPEN)}; got {level!r}")
@@ -59,7 +59,7 @@ def check_fail_on(level: str | None) -> None:
 
 def leave_if_found(flags: "Sequence[Finding]", level: str | None) -> None:
     """Exit with a code of its own where a finding is as grave as asked, or graver."""
-    from fairpatch.report.findings.finding import OPEN
+    from fairpatch.report.figures import OPEN
 
     wanted = () if level is None else OPEN[: [str(o) for o in OPEN].index(level) + 1]
     if any(flag.level in wanted for flag in flags):
@@ -68,7 +68,7 @@ def leave_if_found(flags: "Sequence[Finding]", level: str | None) -> None:
 
 def leave(verdict: "Verdict | None", *, certified: bool = True) -> NoReturn:
     """Exit with a verdict's code; unless it has to be certified, inconclusive is fine."""
-    from fairpatch.verdict import Verdict
+    from fairpatch._tools.verdict import Verdict
 
     reached = verdict or Verdict.INCONCLUSIVE
     sys.exit(0 if not certified and reached is Verdict.INCONCLUSIVE else reached.exit_code)

@@ -1,26 +1,62 @@
-"""Verify a signed run: that every file is as it was signed, and by whom."""
+"""Check a run: its files, who signed it, and that learning again gives the same patch."""
 
+import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from fairpatch.cli.options import Json
-from fairpatch.cli.say import say, say_json
-from fairpatch.cli.signature import verify
+from fairpatch.cli import data as tables
+from fairpatch.cli.options import Json, TrustModel
+from fairpatch.cli.run_folder import REFIT, manifest, options_of, whole
+from fairpatch.cli.say import refuse, say, say_json
+from fairpatch.cli.sign import SIGNATURE, verify
 
 
 def run(
     folder: Annotated[Path, typer.Argument(help="a run's folder")],
-    key: Annotated[Path, typer.Option(help="public key of who signed, PEM")],
+    key: Annotated[Path | None, typer.Option(help="public key of who signed, PEM")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="learn it again: the same data must give the same patch")
+    ] = False,
+    trust_model: TrustModel = None,
     json: Json = False,
 ) -> None:
-    """Refuse what was changed since; say who signed it."""
-    signer = verify(folder, key)
+    """Refuse what was changed since it was written, or signed; say who signed it."""
+    whole(folder)
+    found: dict[str, Any] = {"whole": True}
+    say_or_not = (lambda _: None) if json else say
+    if key is not None:
+        signer = verify(folder, key)
+        found |= signer
+        say_or_not(
+            f"{folder} is as it was signed by {signer['name']} at {signer['at']}; key "
+            f"{signer['key_sha256'][:16]}..."
+        )
+    else:
+        signed = (folder / SIGNATURE).exists()
+        hint = "; it is signed: --key verifies by whom" if signed else "; it is not signed"
+        say_or_not(f"every file of {folder} is as its manifest says{hint}")
+    if again:
+        _learn_again(folder, trust_model)
+        found["same_patch"] = True
+        say_or_not("the same patch came out, weight by weight")
     if json:
-        say_json(signer)
-        return
-    say(
-        f"{folder} is as it was signed by {signer['name']} at {signer['at']}; key "
-        f"{signer['key_sha256'][:16]}..."
-    )
+        say_json(found)
+
+
+def _learn_again(folder: Path, trust_model: bool | None) -> None:
+    """The same data, settings and seed must give the same patch."""
+    from fairpatch.cli.fit import fit
+    from fairpatch.patch import load
+
+    if (folder / REFIT).exists():
+        refuse(f"{folder} is a refit: it follows from the run before it. Its review says how")
+    options, known = options_of(folder, trust_model=trust_model), manifest(folder).data_sha256
+    if known is not None and tables.fingerprint(options.data) != known:
+        raise ValueError(f"{options.data} is not what the patch was learned from: it has changed")
+    with tempfile.TemporaryDirectory() as scratch:
+        fit(options, Path(scratch), quiet=True)
+        same = load(Path(scratch) / "patch.json") == load(folder / "patch.json")
+    if not same:
+        raise ValueError("the patch that came out differs: the versions of packages have changed")

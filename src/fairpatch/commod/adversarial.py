@@ -1,20 +1,193 @@
-"""Adversarial: the paper's learner for a target, over a grid of lambdas."""
+"""Adversarial: the paper's learner for a target, a whole grid of lambdas trained in one stack."""
 
+import hashlib
+import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from importlib.metadata import version
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fairpatch._arrays import Floats, Ints
-from fairpatch._progress import tell
-from fairpatch.choose.learner import Ask, Learned, Relearn, Task
-from fairpatch.choose.target import Target
-from fairpatch.commod.candidates import Candidates, train_candidates
-from fairpatch.commod.problem import Grid, Step, Training
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.extras import need
+from fairpatch._tools.progress import tell
+from fairpatch.choose.learner import STRONGEST, Ask, Learned, Relearn, Task
+from fairpatch.commod.problem import Grid, Problem, Ratios, Step, Training
 from fairpatch.data.rows import Rows
-from fairpatch.measure.direction import DIRECTIONS
-from fairpatch.patch import Patch
+from fairpatch.decision import PLAIN, Decision
+from fairpatch.inputs.base import threshold_odds, with_scores
+from fairpatch.inputs.roles import PLAIN as ROWS
+from fairpatch.inputs.roles import Roles
+from fairpatch.measure.cells import DIRECTIONS, Direction
+from fairpatch.measure.metric import Fairness
+from fairpatch.patch import Patch, Provenance
+from fairpatch.patch.decide import decide
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Target
+
+# A whole grid of models trained in one stack, each a patch to be.
+#
+# Rows are encoded, trained on, and the weights folded back onto raw columns. One model is a grid of
+# one.
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """M trained models, as matrices for choosing among them and as patches for using one."""
+
+    encoder: Encoder
+    grid: Grid
+    ratios: Ratios
+    decision: Decision
+    provenance: Provenance
+    directions: tuple[Direction, ...]
+    """Of each model; those of a joined stack may differ."""
+    roles: Roles = ROWS
+
+    @classmethod
+    def join(cls, parts: Sequence["Candidates"]) -> "Candidates":
+        """Stacks that differ in nothing but their models, as one."""
+        first = parts[0]
+        columns = ("fair", "ratio", "concepts", "seeds")
+        grid = Grid(*(tuple(v for p in parts for v in getattr(p.grid, c)) for c in columns))
+        ratios = Ratios(
+            *(np.concatenate([getattr(p.ratios, k) for p in parts]) for k in ("W", "v", "a"))
+        )
+        directions = tuple(d for p in parts for d in p.directions)
+        return replace(first, grid=grid, ratios=ratios, directions=directions)
+
+    strengths: ClassVar[None] = None
+    strongest: ClassVar[float] = STRONGEST
+
+    def __len__(self) -> int:
+        return len(self.grid)
+
+    def about(self, m: int) -> dict[str, Any]:
+        """Its settings."""
+        return {
+            "learner": "adversarial",
+            "lambda_fair": float(self.grid.fair[m]),
+            "lambda_ratio": float(self.grid.ratio[m]),
+            "lambda_concepts": float(self.grid.concepts[m]),
+            "seed": int(self.grid.seeds[m]),
+            "direction": self.directions[m],
+        }
+
+    def caution(self, m: int) -> float:  # noqa: ARG002 it does not know f's confidence
+        """Nothing to choose between."""
+        return 0.0
+
+    def size(self, m: int) -> int:
+        """Its concepts."""
+        return int((self.ratios.W[m] != 0).any(-1).sum())
+
+    def importance(self) -> dict[str, float]:
+        """How much each column moves the ratio, on average over the models."""
+        moves = np.abs(np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)).mean(0)
+        by_column: dict[str, float] = {}
+        for feature, move in zip(self.encoder.features, moves, strict=True):
+            by_column[feature.column.name] = by_column.get(feature.column.name, 0.0) + float(move)
+        return by_column
+
+    def ratio(self, X: Any) -> Floats:
+        """r of every row by every model: (M, rows)."""
+        weights = np.einsum("mk,mkd->md", self.ratios.v, self.ratios.W)
+        return np.asarray(1.0 + self.ratios.a + weights @ self.encoder.transform(X).T)
+
+    def decide(self, X: Any, f_logit: Floats) -> Bools:
+        """Decisions of every model: (M, rows)."""
+        ratios = zip(self.ratio(X), self.directions, strict=True)
+        return np.array([decide(f_logit, ratio, direction) for ratio, direction in ratios])
+
+    def patch(self, m: int, strength: float = 1.0) -> Patch:
+        """Model m as a patch: concepts by importance, unused ones and unread columns left out."""
+        W, v = self.ratios.W[m], self.ratios.v[m]
+        order = sorted(range(len(v)), key=lambda j: -abs(v[j]))
+        used = [j for j in order if v[j] and W[j].any()]
+        concepts = tuple(
+            self.encoder.fold(W[j], float(v[j]), f"concept {i + 1}") for i, j in enumerate(used)
+        )
+        read = {name for concept in concepts for name in concept.columns}
+        columns = {f.column.name: f.column for f in self.encoder.features if f.column.name in read}
+        settings = {**self.provenance.settings, **self.about(m)}
+        return Patch(
+            columns=tuple(columns.values()),
+            concepts=concepts,
+            offset=float(self.ratios.a[m, 0]),
+            strength=strength,
+            decision=self.decision,
+            roles=self.roles,
+            direction=self.directions[m],
+            provenance=self.provenance.model_copy(update={"settings": settings}),
+        )
+
+
+def train_candidates(
+    rows: Rows,
+    grid: Grid,
+    training: Training | None = None,
+    *,
+    encoder: Encoder | None = None,
+    decision: Decision = PLAIN,
+    roles: Roles = ROWS,
+    fairness: Fairness = "demographic_parity",
+    direction: Direction = "both",
+    seed: int = 0,
+) -> Candidates:
+    """Train a grid of models on rows that f has been asked about."""
+    training, encoder = training or Training(), encoder or Encoder.fit(rows.X)
+    f_logit, s = with_scores(rows.f), np.empty((len(rows), 0), np.int64)
+    if rows.groups is not None:
+        s = rows.groups.comparable().codes
+    weight = _positive(rows.sample_weight, len(rows.y), "sample_weight")
+    cost = _positive(rows.change_cost, len(rows.y), "change_cost")
+    if training.ratio_loss == "fisher":  # the local KL(f || g) of a change of r
+        p = 1 / (1 + np.exp(-f_logit - threshold_odds(decision, rows.X)))
+        cost = cost * f_logit**2 * p * (1 - p)
+    problem = Problem(
+        Z=encoder.transform(rows.X),
+        f_logit=f_logit,
+        y=rows.good,
+        s=s,
+        weight=weight,
+        ratio_weight=cost / max(np.average(cost, weights=weight), 1e-12),
+        offset=float(np.mean(threshold_odds(decision, rows.X))),
+        fairness=fairness,
+        direction=direction,
+        seed=seed,
+    )
+    train = _trainer()
+    provenance = Provenance(
+        settings={**training.settings, "fairness": fairness, "random_state": seed},
+        sensitive_features=() if rows.groups is None else rows.groups.features,
+        training_rows=len(rows.y),
+        base_scores_sha256=hashlib.sha256(f_logit.astype("<f8").tobytes()).hexdigest(),
+        versions={
+            "python": platform.python_version(),
+            **{package: version(package) for package in ("fairpatch", "numpy", "torch")},
+        },
+    )
+    ratios = train(problem, grid, training)
+    return Candidates(encoder, grid, ratios, decision, provenance, (direction,) * len(grid), roles)
+
+
+def _trainer() -> Any:
+    """The paper's training, which needs torch: imported by those who ask for it."""
+    need("torch", extra="adversarial")
+    from fairpatch.commod.train import train  # noqa: PLC0415 it imports torch
+
+    return train
+
+
+def _positive(values: Any, n: int, name: str) -> Floats:
+    array = np.ones(n) if values is None else np.asarray(values, np.float64)
+    if array.shape != (n,) or not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise ValueError(f"{name} must be {n} finite numbers, at least 0 and not all 0")
+    return array
+
+
+# Adversarial: the paper's learner for a target, over a grid of lambdas.
 
 
 @dataclass(frozen=True)

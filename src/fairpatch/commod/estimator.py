@@ -3,23 +3,80 @@
 from collections.abc import Collection
 from typing import Any, ClassVar, Self, get_args
 
+import narwhals as nw
 import numpy as np
 
-from fairpatch import _checks as check
-from fairpatch._progress import showing
-from fairpatch.base import Estimator
+from fairpatch._tools import checks as check
+from fairpatch._tools.progress import showing
 from fairpatch.choose.fit import Fitted, with_fingerprint
-from fairpatch.commod.adversarial import Adversarial
-from fairpatch.commod.candidates import train_candidates
+from fairpatch.commod.adversarial import Adversarial, train_candidates
 from fairpatch.commod.problem import Grid, Training
-from fairpatch.data.engine_splits import is_engine_table
+from fairpatch.data.engine import is_engine_table
 from fairpatch.data.features import read_given
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.estimator import PatchEstimator, seed_of
-from fairpatch.identity.probe import with_probe
+from fairpatch.identity.fingerprint import with_probe
+from fairpatch.inputs.base import BaseModel, Estimator
 from fairpatch.inputs.roles import Roles
-from fairpatch.measure.fairness import Fairness
+from fairpatch.measure.metric import Fairness
+
+# r(x, f_logit), the paper's appendix C.1: f's log-odds as one more column that r may read.
+#
+# An ordinary column of an ordinary patch, so it is read, explained and deployed as any other is:
+# wherever the patch is applied, its table has a column with f's log-odds.
+
+COLUMN = "f_logit"
+
+
+class WithScore:
+    """f, and X with f's own log-odds beside the other columns.
+
+    Parameters
+    ----------
+    estimator : fitted classifier or callable
+        The base model f.
+    column : str
+        The name of the new column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> f = WithScore(lambda X: X["income"] / 10)
+    >>> X = f.add(pd.DataFrame({"income": [2, 5, 9]}))
+    >>> X["f_logit"].round(2).tolist()
+    [-1.39, -0.0, 2.2]
+    >>> BaseModel(f).scores(X)
+    array([0.2, 0.5, 0.9])
+
+    Then ``Commod(f, ...).fit(X, y, ...)`` learns r(x, f_logit).
+    """
+
+    def __init__(self, estimator: Estimator, column: str = COLUMN) -> None:
+        self.estimator = estimator
+        self.column = column
+
+    def add(self, X: Any) -> Any:
+        """X with the log-odds of every row."""
+        frame = nw.from_native(X, eager_only=True)
+        if self.column in frame.columns:
+            raise ValueError(
+                f"X has a column {self.column!r} already: give another name, "
+                "WithScore(f, column=...)"
+            )
+        logits = BaseModel(self.estimator).logits(X)
+        if frame.implementation.is_pandas():  # by position, whatever the index is
+            return X.assign(**{self.column: logits})
+        values = nw.new_series(self.column, logits, backend=frame.implementation)
+        return frame.with_columns(values).to_native()
+
+    def __call__(self, X: Any) -> Any:
+        """f's probabilities; it never sees its own log-odds."""
+        rest = nw.from_native(X, eager_only=True).drop(self.column, strict=False).to_native()
+        return BaseModel(self.estimator).scores(rest)
+
+
+# Commod: the paper's estimator. One choice of lambdas, one patch, no target.
 
 
 class Commod(PatchEstimator):

@@ -7,10 +7,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Floats, Ints
-from fairpatch.measure.direction import Direction
-from fairpatch.measure.fairness import Fairness
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Floats, Ints
+from fairpatch.measure.cells import Direction
+from fairpatch.measure.metric import Fairness
 
 RatioLoss = Literal["uniform", "fisher"]
 

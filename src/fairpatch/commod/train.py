@@ -1,4 +1,4 @@
-"""Algorithm 1: r and h trained against each other, M models at once.
+"""Algorithm 1: r and h trained against each other, M models at once, by a stacked Adam.
 
 Every parameter has a leading axis of models. Losses are means per model, summed, so gradients stay
 independent and Adam is elementwise: model m of a stack is the same model trained alone. Training is
@@ -7,7 +7,9 @@ drift apart (docs/decisions/0003-float64.md).
 """
 
 import math
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +17,70 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fairpatch._arrays import Floats
+from fairpatch._tools.arrays import Floats
 from fairpatch.commod import adversary as h
 from fairpatch.commod import losses
 from fairpatch.commod import ratio as r
-from fairpatch.commod.optimize import Adam
+from fairpatch.commod.losses import gain
 from fairpatch.commod.problem import Grid, Problem, Ratios, Step, Training
-from fairpatch.commod.scale import gain
-from fairpatch.commod.threads import threads_for
-from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
+from fairpatch.measure.cells import Direction, may_demote, may_promote, untouched
+
+# How many threads torch should use: one for small tensors, and the process's own setting after.
+
+SMALL = 2_000_000
+"""Numbers in the largest tensor of a step below which more threads cost more than they bring."""
+
+
+@contextmanager
+def threads_for(size: int) -> Iterator[None]:
+    """Choose the threads for tensors of ``size`` numbers, and restore what was set before."""
+    before = torch.get_num_threads()
+    wanted = 1 if size < SMALL else min(before, os.cpu_count() or 1)
+    torch.set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+# Adam, elementwise, so that stacked models never meet; with the proximal step of an L1 penalty.
+#
+# torch.optim.Adam does not show its step size per weight, which the proximal step needs: with it a
+# weight is exactly zero wherever the gradient is weaker than the penalty.
+
+
+class Adam:
+    """Adam over a fixed list of tensors, updated in place."""
+
+    def __init__(self, parameters: list[Tensor], rate: float) -> None:
+        self.parameters = parameters
+        self.rate = rate
+        self.steps = 0
+        self.mean = [torch.zeros_like(p) for p in parameters]
+        self.square = [torch.zeros_like(p) for p in parameters]
+
+    def step(self, gradients: tuple[Tensor, ...]) -> None:
+        """One step down the gradients."""
+        self.steps += 1
+        beta1, beta2 = 0.9, 0.999
+        torch._foreach_lerp_(self.mean, gradients, 1 - beta1)
+        torch._foreach_mul_(self.square, beta2)
+        torch._foreach_addcmul_(self.square, gradients, gradients, 1 - beta2)
+        scale = torch._foreach_div(self.square, 1 - beta2**self.steps)
+        torch._foreach_sqrt_(scale)
+        torch._foreach_add_(scale, 1e-8)
+        torch._foreach_addcdiv_(
+            self.parameters, self.mean, scale, -self.rate / (1 - beta1**self.steps)
+        )
+        self.scale = scale
+
+    def shrink(self, i: int, penalty: Tensor) -> None:
+        """Proximal step of penalty * |p| on parameter i: towards zero, and stop there."""
+        p = self.parameters[i]
+        p.copy_(torch.sign(p) * torch.relu(p.abs() - self.rate * penalty / self.scale[i]))
+
+
+# Algorithm 1: r and h trained against each other, M models at once.
 
 RESCALE_EVERY = 25
 CHUNK = 1 << 19

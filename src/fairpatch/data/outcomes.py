@@ -1,29 +1,108 @@
-"""What becomes of people: their label where it is known, what is expected of them where it is not.
+"""What becomes of people: known, or expected; and what a wrong decision costs.
 
 Nothing in the fairness of rates needs an outcome. Errors and costs do, and so does what is said of
 people whose decision changes. f's score is calibrated on those whose outcome is known and carried
-on to the others (``fairpatch.patch.outlook``). Where some of the denied have an outcome, and stand
+on to the others (``fairpatch.patch.learned``). Where some of the denied have an outcome, and stand
 for the others, each counts for as many as there are with such a score.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch._hints import hint
-from fairpatch.base import NO_SCORE, threshold_odds, with_scores
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.floor import MIN_PEOPLE, full_tens
+from fairpatch._tools.hints import did_you_mean, hint
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import Crossed, FreshRows, Splits
+from fairpatch.data.splits import CertificationSample, Crossed, Splits
 from fairpatch.decision import Decision
-from fairpatch.floor import MIN_PEOPLE, full_tens
+from fairpatch.inputs.base import NO_SCORE, threshold_odds, with_scores
 from fairpatch.inputs.roles import DOUBT
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.known import KnownLabels
+from fairpatch.measure.dial import Priced
+from fairpatch.measure.labels import KnownLabels
 from fairpatch.patch import Patch
-from fairpatch.patch.outlook import HUNDRED, Outlook
+from fairpatch.patch.columns import Columns
+from fairpatch.patch.learned import HUNDRED, Outlook
+
+# What a wrong decision costs, and what a change does: in place of accuracy, where they differ.
+#
+#     loss = mean of  what approving costs   over those approved  (nothing where y = 1)
+#                     what refusing costs    over those denied    (nothing where y = 0)
+#
+# Each is a number, or a column: the sum that is lost, the margin that is forgone. With costs of 1
+# the loss is the share of wrong decisions, 1 - accuracy.
+
+EXPECTED = (
+    "costs must say what a wrong approval, a wrong refusal and a change cost, as "
+    "{'wrong_approval': 5, 'wrong_refusal': 1}; each is a number or a column"
+)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What decisions cost: numbers, or columns of the table."""
+
+    wrong_approval: float | str = 1.0
+    wrong_refusal: float | str = 1.0
+    change: float | str = 1.0
+
+    @classmethod
+    def of(cls, given: Any) -> "Costs":
+        """What a target says.
+
+        >>> Costs.of({"wrong_approval": 5}).wrong_refusal
+        1.0
+        """
+        known = [f.name for f in fields(cls)]
+        if not isinstance(given, Mapping) or not given:
+            raise TypeError(f"{EXPECTED}; got {given!r}")
+        for name, value in given.items():
+            if name not in known:
+                raise ValueError(f"{EXPECTED}; got {name!r}{did_you_mean(str(name), known)}")
+            if not isinstance(value, str):
+                check.number(f"costs, {name}", value, 0)
+        return cls(**given)
+
+    def read(self, X: Any, good: Floats) -> "Priced":
+        """What each row costs, of whom the good outcome is known, or expected by a chance."""
+        approve, refuse, change = (self._values(f.name, X, len(good)) for f in fields(self))
+        return Priced((1 - good) * approve, good * refuse, change)
+
+    def _values(self, name: str, X: Any, rows: int) -> Floats:
+        said = getattr(self, name)
+        if not isinstance(said, str):
+            return np.full(rows, float(said))
+        held = Columns.of(X)
+        if said not in held.names:
+            raise ValueError(
+                f"costs, {name}: there is no column {said!r}{did_you_mean(said, held.names)}"
+            )
+        try:
+            values = np.array(held.raw(said), np.float64)
+        except (TypeError, ValueError):
+            values = np.array([np.nan])
+        if not np.isfinite(values).all() or (values < 0).any():
+            raise ValueError(f"costs, {name}: {said!r} must be finite numbers, at least 0")
+        return values
+
+    def __str__(self) -> str:
+        named = (
+            f"{f.name.replace('_', ' ')} {_number(getattr(self, f.name))}" for f in fields(self)
+        )
+        return f"costs: {', '.join(named)}"
+
+
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+# What becomes of people: their label where it is known, what is expected of them where it is not.
 
 ENOUGH, EACH = 50, 10
 """People with an outcome, and of each outcome, from which on the score is calibrated."""
@@ -216,7 +295,9 @@ def splits_expecting(splits: Splits, decision: Decision, doubt: float = DOUBT) -
         learn=expected(splits.learn),
         select=expected(splits.select),
         both=None if both is None else replace(both, rows=expected(both.rows)),
-        fresh=FreshRows(expected(fresh.rows)) if isinstance(fresh, FreshRows) else fresh,
+        fresh=CertificationSample(expected(fresh.rows))
+        if isinstance(fresh, CertificationSample)
+        else fresh,
     )
 
 

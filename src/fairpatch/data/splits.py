@@ -6,20 +6,25 @@ a sample; what is certified is counted on every row there is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
+import narwhals as nw
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.base import BaseModel
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.extras import value_of
+from fairpatch._tools.hints import hint
 from fairpatch.data.rows import Rows, Shares, strata_of
+from fairpatch.inputs.base import BaseModel
+from fairpatch.inputs.roles import Roles
+from fairpatch.inputs.values import PRIME, place
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
 from fairpatch.patch import Patch
 from fairpatch.patch.batch import filled
 
 
-class Fresh(Protocol):
+class CertificationRows(Protocol):
     """People whom neither learning nor choosing has seen: they certify, and are reviewed."""
 
     def count(
@@ -32,13 +37,13 @@ class Fresh(Protocol):
         """At most so many of them, each as likely as the others."""
         ...
 
-    def scored(self, base: BaseModel) -> "Fresh":
+    def scored(self, base: BaseModel) -> "CertificationRows":
         """The same people, f having been asked about them."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class FreshRows:
+class CertificationSample:
     """Fresh people in memory."""
 
     rows: Rows
@@ -53,9 +58,9 @@ class FreshRows:
         """At most so many of them."""
         return self.rows.sample(most, seed=0)
 
-    def scored(self, base: BaseModel) -> "FreshRows":
+    def scored(self, base: BaseModel) -> "CertificationSample":
         """The same people, f having been asked about them."""
-        return FreshRows(self.rows.scored(base))
+        return CertificationSample(self.rows.scored(base))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +90,7 @@ class Splits:
     """For a learner that makes no difference between the two."""
     selected: Counts | None = None
     """Of f's decisions for everybody in the second split, where ``select`` is a sample of it."""
-    fresh: Fresh | None = None
+    fresh: CertificationRows | None = None
     """The third split; None where there is none."""
     people: int = 0
     """In all splits together."""
@@ -151,7 +156,7 @@ def in_memory(
             first=place[both] == 0,
         ),
         None,
-        FreshRows(counted(last)) if len(last) else None,
+        CertificationSample(counted(last)) if len(last) else None,
         len(rows),
     )
 
@@ -190,3 +195,23 @@ def count_rows(rows: Rows, patch: Patch, comparisons: Comparisons | None = None)
     )
     # batches are clusters as people are, and no people
     return counts if rows.batch is None else replace(counts, persons=None)
+
+
+THINNED = 1
+"""The seed of the places by which people are drawn."""
+
+
+def thinned_table(table: Any, roles: Roles) -> Any:
+    """People drawn by what they weigh, each as likely as w / max w: by the hash of their key."""
+    if roles.weight is None:
+        return table
+    if roles.key is None:
+        raise ValueError(
+            "rows weigh differently, and are drawn by their key to be judged over time: name it, "
+            + hint("Roles(key='id')", "key: id in the configuration")
+        )
+    frame = nw.from_native(table).lazy()
+    weight = nw.col(roles.weight).cast(nw.Float64)
+    heaviest = float(value_of(frame.select(weight.max())) or 1.0)
+    at = place(roles.key, THINNED).cast(nw.Float64)
+    return frame.filter(at < weight * (PRIME / heaviest)).to_native()

@@ -2,26 +2,13 @@
 
 from collections.abc import Callable
 
-from fairpatch.datasets import (
-    adult,
-    compas,
-    german_credit,
-    hmda_boston,
-    law_school,
-)
 from fairpatch.datasets.dataset import Dataset
 from fairpatch.datasets.loans import load_loans
 from fairpatch.datasets.population import Population
+from fairpatch.datasets.public import adult, compas, german_credit, hmda_boston, law_school
 
-_FILES = (
-    adult,
-    compas,
-    german_credit,
-    hmda_boston,
-    law_school,
-)
 _READERS: dict[str, Callable[[], Dataset]] = {
-    file.__name__.rpartition(".")[2]: file.read for file in _FILES
+    reader.__name__: reader for reader in (adult, compas, german_credit, hmda_boston, law_school)
 }
 NAMES = tuple(_READERS)
 

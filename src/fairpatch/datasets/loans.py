@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fairpatch._arrays import Floats
-from fairpatch._checks import whole
-from fairpatch._extras import need
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.checks import whole
+from fairpatch._tools.extras import need
 
 if TYPE_CHECKING:
     import pandas as pd

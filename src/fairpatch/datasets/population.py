@@ -23,8 +23,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch._extras import need
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.extras import need
 
 if TYPE_CHECKING:
     import pyarrow as pa

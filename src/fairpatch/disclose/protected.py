@@ -6,23 +6,39 @@ every group that is shown, are what a page publishes. They are protected togethe
 interval where both counts are told, else as what it lies between.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from fairpatch._arrays import Bools
-from fairpatch.disclose.published import PublishedCount, Secret
-from fairpatch.disclose.suppress import MOST_CELLS, Program, TooManyCellsError
-from fairpatch.floor import MIN_PEOPLE, too_few
+from fairpatch._tools.arrays import Bools
+from fairpatch._tools.floor import MIN_PEOPLE, too_few
+from fairpatch.disclose.suppress import (
+    MOST_CELLS,
+    Program,
+    PublishedCount,
+    Secret,
+    TooManyCellsError,
+)
 from fairpatch.measure import intervals
-from fairpatch.measure.cells import atoms, cells
+from fairpatch.measure.cells import UNKNOWN, atoms, cells
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
-from fairpatch.measure.metric import Metric
-from fairpatch.measure.rates import Model, Rate, share
+from fairpatch.measure.intervals import Estimate
+from fairpatch.measure.metric import P_RULE, Metric
+from fairpatch.measure.rates import (
+    Model,
+    Rate,
+    changed_rate,
+    correct_rate,
+    demoted_rate,
+    false_positive_rate,
+    promoted_rate,
+    selection_rate,
+    share,
+    true_positive_rate,
+)
 
 Margin = tuple[str, ...]
 """Some of the sensitive features; none of them is everybody."""
@@ -94,7 +110,7 @@ class Protected:
             return estimate if self.whole or not self._weighted else _two_digits(estimate)
         if n.high is None or k.high is None or self._weighted:
             return Estimate.withhold()
-        return Estimate.somewhere(*self._ends(rate, *margin, group=group))
+        return Estimate.from_range(*self._ends(rate, *margin, group=group))
 
     def _behind(
         self, rate: Rate, *margin: str, group: int
@@ -151,7 +167,7 @@ class Protected:
         ends = [
             metric.between([self._ends(rate, *margin, group=i) for i in groups]) for rate in made
         ]
-        return Estimate.somewhere(sum(low for low, _ in ends), sum(high for _, high in ends))
+        return Estimate.from_range(sum(low for low, _ in ends), sum(high for _, high in ends))
 
 
 @dataclass(frozen=True)
@@ -347,3 +363,78 @@ def _secret_masks(rates: Sequence[Rate]) -> list[Bools]:
 def _two_digits(estimate: Estimate) -> Estimate:
     """Weighted rates tell of weights, not of people: no more than two digits beside hidden ones."""
     return estimate if estimate.value is None else Estimate(round(estimate.value, 2))
+
+
+# What a certificate and a review publish of the same people: one list, so protected alike.
+
+MOST_CROSSED = 40
+"""Groups of a crossing of all features, at most: of more, hardly one could be shown."""
+MOVES = {
+    "promoted": (0, 1),
+    "demoted": (1, 0),
+    "left approved": (1, 1),
+    "left denied": (0, 0),
+}
+"""What may become of a person: decisions of f and of g."""
+
+
+def move(name: str) -> Rate:
+    """The share of everybody of whom this becomes."""
+    return Rate(_cells(name), cells(), "there are no rows")
+
+
+def outcome(name: str) -> Rate:
+    """Of the people of whom this becomes, the share with y = 1."""
+    known = _cells(name)
+    known[UNKNOWN] = False
+    good = known.copy()
+    good[0] = False
+    return Rate(good, known, "nobody")
+
+
+def reviewed(
+    counts: Counts,
+    metrics: Iterable[Metric],
+    *,
+    show_small: bool = False,
+) -> Protected:
+    """The groups of each feature and of their crossing before and after, and where changes lie."""
+    compared = dict.fromkeys([P_RULE, *metrics])
+    made: list[Callable[[Model], Rate]] = [selection_rate, correct_rate]
+    made += [true_positive_rate, false_positive_rate]
+    made += [rate for metric in compared for rate in metric.rates]
+    models: tuple[Model, ...] = ("f", "g")
+    rates = [promoted_rate(), demoted_rate(), *(outcome(name) for name in MOVES)]
+    rates += [rate(model) for rate in dict.fromkeys(made) for model in models]
+    who = [selection_rate("f"), selection_rate("g"), promoted_rate(), demoted_rate()]
+    crossed = len(counts.features) > 1 and len(counts.groups) <= MOST_CROSSED
+    margins = [(feature,) for feature in counts.features]
+    return protect(
+        counts,
+        rates,
+        [*margins, counts.features] if crossed else margins,
+        of_everybody=[changed_rate(), *(move(name) for name in MOVES)],
+        crossed=crossed,
+        of_crossing=who,
+        dear=[*who, changed_rate()],
+        show_small=show_small,
+    )
+
+
+def of_pair(metric: Metric, counts: Counts, estimate: Estimate, model: Model = "g") -> Estimate:
+    """A metric of a comparison that is told nowhere else, in a stratum or against a reference.
+
+    To two digits, and only where nobody can be told from it: of every group there are enough hits
+    and enough others.
+    """
+    for make in metric.rates:
+        rate = make(model)
+        hits, among = (counts.in_cells(c) for c in (rate.hits & rate.among, rate.among))
+        if min(hits.min(), (among - hits).min()) < MIN_PEOPLE:
+            return Estimate.withhold()
+    return estimate.rounded()
+
+
+def _cells(name: str) -> Bools:
+    before, after = MOVES[name]
+    return cells(before=before, after=after)

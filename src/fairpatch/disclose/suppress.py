@@ -1,4 +1,4 @@
-"""What may be said of counts, so that no hidden one can be worked out: the one disclosure engine.
+"""What may be said of counts, so that no hidden one can be worked out: one disclosure engine.
 
 A count of one to nine people is told as "below 10" (primary suppression). It must not follow from
 the other counts either, so some of those are told only by a range that they lie in (complementary
@@ -19,9 +19,162 @@ from time import process_time
 from typing import Generic, TypeVar
 
 import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array, eye_array, hstack
 
-from fairpatch._arrays import Bools, Ints
-from fairpatch.disclose.published import PublishedCount, Secret
+from fairpatch._tools.arrays import Bools, Floats, Ints
+
+# A count as it may be shown, and a sum of which no more may be learned.
+
+WIDTHS = (1, 10, 20, 50, 100, 200, 500, 1000)
+"""How widely a count may be told; what would need more is not told at all."""
+
+
+@dataclass(frozen=True)
+class PublishedCount:
+    """A count as it may be shown: it lies between two numbers, which are often the same.
+
+    >>> [str(PublishedCount(*ends)) for ends in ((12, 12), (1, 9), (20, 29), (0, None))]
+    ['12', 'below 10', '20 to 29', 'not shown']
+    """
+
+    low: int
+    high: int | None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the count itself is told."""
+        return self.low == self.high
+
+    @property
+    def data(self) -> int | dict[str, int | None]:
+        """As plain data: the count, or what it lies between."""
+        return self.low if self.exact else {"at_least": self.low, "at_most": self.high}
+
+    def with_(self, other: int) -> "PublishedCount":
+        """The narrowest round range that has another number in it too.
+
+        Ranges start at multiples of half their width, so that two numbers that lie close together
+        never need a wide one.
+
+        >>> print(PublishedCount(200, 200).with_(198), "|", PublishedCount(95, 104).with_(93))
+        195 to 204 | 90 to 109
+        """
+        if self.high is None or self.low <= other <= self.high:
+            return self
+        low, high = min(self.low, other), max(self.high, other)
+        for width in WIDTHS[1:]:
+            for start in (low // width * width, (low + width // 2) // width * width - width // 2):
+                if start <= low and high < start + width:
+                    return PublishedCount(max(start, 0), start + width - 1)
+        return PublishedCount(0, None)
+
+    def __str__(self) -> str:
+        if self.exact:
+            return f"{self.low:,}"
+        if self.high is None:
+            return "not shown"
+        return f"below {self.high + 1:,}" if self.low <= 1 else f"{self.low:,} to {self.high:,}"
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A sum of cells of which nobody may learn more than that it lies in a range."""
+
+    cells: Bools
+    low: int
+    high: int
+
+
+# Tables that agree with what is told and hold a secret at an end of its range: integer programs.
+#
+# A module of its own, imported with SciPy's solver when there is a secret: most tables have none.
+
+_SECONDS = 20.0
+"""For one self."""
+
+
+class ConsistentTables:
+    """Tables z >= 0 of whole people: those that agree with what is told of the counts A z.
+
+    Parameters
+    ----------
+    cells : the table itself.
+    counts : A, a row of cells for each count.
+    worth : how much each count matters to the reader.
+    stated : what everybody knows of the secrets.
+    same : pairs of sets of cells that hold the same people.
+    """
+
+    def __init__(
+        self,
+        cells: Ints,
+        counts: Bools,
+        worth: Floats,
+        stated: Sequence[Secret],
+        same: Sequence[tuple[Bools, Bools]],
+    ) -> None:
+        self.counts = csr_array(counts.astype(float))
+        # what ten people matter to a count: the more of them it has, the less
+        self.cost = worth / np.maximum(self.counts @ cells, 1.0)
+        self.stated, self.same = stated, same
+
+    def nearest(self, told: Sequence[PublishedCount], reach: Floats, end: float) -> Floats | None:
+        """The whole table z with reach z <= end that strays least from what is told of each count.
+
+        None where none is found in time.
+        """
+        n_counts, n_cells = self.counts.shape
+        low = np.array([float(t.low) for t in told])
+        high = np.array([np.inf if t.high is None else float(t.high) for t in told])
+        # low <= A z + under - over <= high, and the straying is what it costs
+        stray = csr_array(eye_array(n_counts))
+        rows = [LinearConstraint(hstack([self.counts, stray, -stray], "csr"), low, high)]
+        within = hstack([csr_array(reach[None]), csr_array((1, 2 * n_counts))], "csr")
+        rows.append(LinearConstraint(within, -np.inf, end))
+        solution = milp(
+            np.concatenate([np.zeros(n_cells), self.cost, self.cost]),
+            integrality=np.repeat([1, 0], [n_cells, 2 * n_counts]).astype(np.uint8),
+            bounds=Bounds(0, np.inf),
+            constraints=[*rows, *self._known(2 * n_counts)],
+            options={"time_limit": _SECONDS},
+        )
+        return None if solution.x is None else np.asarray(np.rint(solution.x[:n_cells]))
+
+    def possible(self, reach: Floats, end: float) -> float:
+        """As near to an end as what is stated itself allows: of nine people, not each part has."""
+        if not self.stated:
+            return end
+        solution = milp(
+            reach,
+            integrality=np.ones(len(reach), np.uint8),
+            bounds=Bounds(0, np.inf),
+            constraints=[
+                *self._known(0),
+                LinearConstraint(csr_array(reach[None]), end, np.inf),
+            ],
+            options={"time_limit": _SECONDS},
+        )
+        return end if solution.x is None else float(np.rint(reach @ solution.x))
+
+    def _known(self, n_more: int) -> list[LinearConstraint]:
+        """What is stated and what is the same, as rows of a program with some more columns."""
+        forms = [s.cells.astype(np.float64) for s in self.stated]
+        forms += [np.subtract(one, other, dtype=np.float64) for one, other in self.same]
+        if not forms:
+            return []
+        none = csr_array((len(forms), n_more))
+        zeros = [0.0] * len(self.same)
+        return [
+            LinearConstraint(
+                hstack([csr_array(np.stack(forms)), none], "csr"),
+                np.array([*(float(s.low) for s in self.stated), *zeros]),
+                np.array([*(float(s.high) for s in self.stated), *zeros]),
+            )
+        ]
+
+
+# What may be said of counts, so that no hidden one can be worked out: the one disclosure engine.
 
 Name = TypeVar("Name", bound=Hashable)
 """What a published count is called."""
@@ -76,11 +229,10 @@ class Program(Generic[Name]):
             if cells.tobytes() in by_cells:
                 secret = by_cells[cells.tobytes()]
                 self.published[name] = PublishedCount(secret.low, secret.high)
-        from fairpatch.disclose.agreeing import Agreeing  # noqa: PLC0415 a solver, rarely needed
 
         matrix = np.stack(list(self.counts.values()))
         worth = np.array([self.worth[name] for name in self.counts])
-        tables = Agreeing(self.cells, matrix, worth, self.stated, self.same)
+        tables = ConsistentTables(self.cells, matrix, worth, self.stated, self.same)
         begun = process_time()
         agreeing = [self.cells.astype(float)]  # tables that agree with all that is told
         for secret in by_cells.values():

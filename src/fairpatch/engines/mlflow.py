@@ -4,7 +4,6 @@ What is served needs neither fairpatch nor torch on the server: ``mlflow_served.
 model as text, and no pickle is written or read.
 """
 
-import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -15,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._extras import need
+from fairpatch._tools.extras import need
+from fairpatch._tools.files import whole_folder
 from fairpatch.engines.onnx import SCORE, merged_graph, patch_graph, save_graph
-from fairpatch.files.atomic import whole_folder
 from fairpatch.inputs.values import plain
 from fairpatch.patch import Patch, save
 from fairpatch.patch.columns import Columns
@@ -52,39 +51,6 @@ def log_model(
     """Log the model to MLflow's active run; gives its ModelInfo."""
     with _contents(model, X, with_reason=with_reason) as contents:
         return need("mlflow.pyfunc", extra="mlflow").log_model(name=name, **contents)
-
-
-def log_run(folder: str | Path) -> None:
-    """Log a run's folder to MLflow's active run: figures, settings, and every file of it."""
-    mlflow, folder = need("mlflow", extra="mlflow"), Path(folder)
-    review = json.loads((folder / "review.json").read_text(encoding="utf-8"))
-    mlflow.log_metrics(_figures(review))
-    asked = review["asked"]
-    mlflow.log_params({"target": asked["text"], "direction": asked["direction"]})
-    certificate = review.get("certificate") or {}
-    mlflow.set_tags({"fairpatch.certificate": certificate.get("word", "none")})
-    mlflow.log_artifacts(str(folder), artifact_path="fairpatch")
-
-
-def _figures(review: dict[str, Any]) -> dict[str, float]:
-    """What a list of runs is sorted by: changes, accuracy, and each requirement."""
-    verdict = review["verdict"]
-    change = verdict["change"]["change_rate"]
-    figures = {"people": review["people"], "change_rate": change["value"]}
-    estimates = {"accuracy": verdict["accuracy"]}
-    for entry in verdict["requirements"]:
-        estimates[f"{entry['name']} of {entry['feature']}"] = entry
-    for name, entry in estimates.items():
-        for when in ("before", "after"):
-            if entry[when]["value"] is not None:
-                figures[allowed_name(f"{name} {when}")] = entry[when]["value"]
-    # a count that is told as a range is no figure to sort by
-    return {k: float(v) for k, v in figures.items() if isinstance(v, int | float)}
-
-
-def allowed_name(name: str) -> str:
-    """A name as MLflow allows it."""
-    return "".join(c if c.isalnum() or c in "_-. /" else "_" for c in name)
 
 
 @contextmanager

@@ -50,7 +50,7 @@ class Patched(PythonModel):
 
 
 def _number(name: str, value: Any) -> float:
-    """A number; a gap is NaN. As ``fairpatch.patch.kinds`` has it."""
+    """A number; a gap is NaN. As ``fairpatch.patch.columns`` has it."""
     if value is None or value is pd.NA or value is pd.NaT:
         return float("nan")
     if isinstance(value, str | bytes | complex):

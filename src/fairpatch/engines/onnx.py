@@ -13,20 +13,19 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from fairpatch._extras import need
-from fairpatch.base import BESIDE, POINTS_BESIDE
+from fairpatch._tools.extras import need
+from fairpatch._tools.files import whole_file
+from fairpatch.decision import LARGEST_SCORE
 from fairpatch.engines.onnx_base import base_logits
 from fairpatch.engines.onnx_base import log_odds as odds_of
-from fairpatch.engines.onnx_graph import Graph, joined
-from fairpatch.engines.onnx_terms import as_text, by_range, category, number, ranges
-from fairpatch.files.atomic import whole_file
-from fairpatch.measure.direction import may_demote, may_promote
+from fairpatch.engines.onnx_graph import Graph, as_text, by_range, category, joined, number, ranges
+from fairpatch.inputs.base import BESIDE, POINTS_BESIDE
+from fairpatch.measure.cells import may_demote, may_promote
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import DECISION, RATIO, REASON
 from fairpatch.patch.apply import SCORE as PATCHED
-from fairpatch.patch.columns import Columns
+from fairpatch.patch.columns import Columns, category_of, holds
 from fairpatch.patch.expressions import EDGE
-from fairpatch.patch.kinds import category_of, holds
 from fairpatch.patch.model import HALF, log_odds
 from fairpatch.patch.parts import (
     NEVER,
@@ -39,7 +38,6 @@ from fairpatch.patch.parts import (
 )
 from fairpatch.patch.words import MISSED, REACHED, lacking_lines, reason_lines
 from fairpatch.patched import PatchedModel
-from fairpatch.score import LARGEST_SCORE
 
 SCORE = "fairpatch_base_score"
 """Name of the input that takes the base model's probability."""

@@ -10,8 +10,7 @@ from typing import Any
 
 from scipy.special import ndtri
 
-from fairpatch._extras import need
-from fairpatch.choose.target import Target
+from fairpatch._tools.extras import need
 from fairpatch.decision import Decision
 from fairpatch.engines.sql import Dialect, as_text, place_of
 from fairpatch.inputs.roles import PLAIN, Roles
@@ -20,6 +19,7 @@ from fairpatch.measure.comparisons import ENOUGH
 from fairpatch.measure.metric import Metric
 from fairpatch.patch.apply import DECISION
 from fairpatch.patch.expressions import in_scope_table
+from fairpatch.target import Target
 
 _KINDS = {bool: "boolean", int: "int64", float: "float64"}
 

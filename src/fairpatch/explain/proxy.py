@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Ints
+from fairpatch._tools.arrays import Bools, Ints
 from fairpatch.inputs.values import factorize
 from fairpatch.measure.groups import Groups
-from fairpatch.measure.telling import mann_whitney, told_best
+from fairpatch.measure.scores import mann_whitney, told_best
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 

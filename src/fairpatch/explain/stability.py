@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Bools, Floats
 from fairpatch.choose.fit import Fitted
 from fairpatch.data.rows import Rows
 from fairpatch.patched import PatchedModel

@@ -1,12 +1,18 @@
-"""Names of columns and values, in the languages of the tables that we have met.
+"""What names say: of columns and values, in the languages of the tables that we have met.
 
 A name is a hint and no proof: what it suggests is asked for, or left unread until somebody says
 why it may be used.
 """
 
 import re
-from collections.abc import Collection, Sequence
-from typing import Any
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fairpatch._tools.hints import hint
+
+if TYPE_CHECKING:
+    from fairpatch.decision import Decision
 
 UNKNOWN = (
     "unknown", "unk", "na", "n/a", "none given", "missing", "refused", "no answer", "no response",
@@ -235,3 +241,94 @@ def is_person(name: str) -> bool:
     named = any(word.startswith(PERSON) for word in words)
     numbered = any(word in NUMBERED for word in words) or whole.endswith(NUMBERED)
     return (named and numbered) or whole in ("id", "ssn", "email", "personid", "nif", "dni", "bsn")
+
+
+# Which column of a table a model means: libraries rewrite names in their own ways.
+#
+# LightGBM turns blanks into underscores, XGBoost takes no brackets, others no accents or upper
+# case. A name is matched to a column where, written plainly, exactly one is the same and no other
+# name wants it; anything else is for a person to say.
+
+
+def columns_for(wanted: Sequence[str], have: Sequence[str]) -> dict[str, str]:
+    """For each of a model's names the table's column; a name that has none, or two, is not there.
+
+    >>> columns_for(["Miete_monatl.", "age"], ["Miete monatl.", "age", "Age 2"])
+    {'Miete_monatl.': 'Miete monatl.', 'age': 'age'}
+    >>> columns_for(["a_b"], ["a.b", "a-b"])
+    {}
+    """
+    found = {name: name for name in wanted if name in have}
+    left = [name for name in have if name not in found]
+    for written in (_blanks, _signs, _plainly):
+        open_ones = [name for name in wanted if name not in found]
+        here = {name: [c for c in left if written(c) == written(name)] for name in open_ones}
+        for name, columns in here.items():
+            rivals = [other for other in open_ones if written(other) == written(name)]
+            if len(columns) == 1 and len(rivals) == 1:
+                found[name] = columns[0]
+        left = [name for name in left if name not in found.values()]
+    return {name: found[name] for name in wanted if name in found}
+
+
+def _blanks(name: str) -> str:
+    return re.sub(r"\s", "_", name)
+
+
+def _signs(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def _plainly(name: str) -> str:
+    bare = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    return re.sub(r"[\W_]+", "_", bare).strip("_").lower()
+
+
+# Which decision is good for a person: never guessed, and asked for where words suggest a harm.
+#
+# A model of default that is taken for one of repayment would be patched, and certified, the wrong
+# way round, with every figure in order.
+
+HARMS = (
+    "arrears", "arrest", "attrition", "ausfall", "ausgefallen", "bankrupt", "betrug", "charged_off",
+    "chargeoff", "churn", "convict", "default", "delinquen", "denied", "dropout", "fraud",
+    "impago", "insolven", "kuendig", "kündig", "mahn", "recid", "reject", "reoffend", "rueckfall",
+    "rückfall", "verzug", "writeoff", "defaut", "défaut",
+)  # fmt: skip
+"""Beginnings of words that name something bad for a person, as labels have them."""
+WHOLE = ("bad", "late", "schlecht", "lapse")
+"""Words that do so by themselves only."""
+NOT = ("no", "not", "non", "kein", "keine", "nicht", "ohne", "never", "un")
+
+
+def harm_in(texts: Iterable[Any]) -> str | None:
+    """The first text that names a harm, unless it denies it.
+
+    >>> harm_in(["Ausfall 12M"]), harm_in(["no_default"]), harm_in(["repaid", 1])
+    ('Ausfall 12M', None, None)
+    """
+    for text in texts:
+        words = re.findall(r"[^\W\d_]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", str(text)).lower())
+        if any(word in NOT for word in words):
+            continue
+        if any(word in WHOLE or word.startswith(HARMS) for word in words):
+            return str(text)
+    return None
+
+
+def check_direction(decision: "Decision", label: Any, positive: Any) -> None:
+    """Refuse to go on where nobody said which decision is good, and the words suggest a harm.
+
+    ``label`` is the name of the labels' column, where it has one.
+    """
+    if "favourable" in decision.model_fields_set:
+        return
+    harm = harm_in([label if isinstance(label, str) else "", decision.positive_words, positive])
+    if harm is not None:
+        raise ValueError(
+            f"{harm!r} sounds like a harm, and nobody said which decision is good for a person: "
+            + hint("Decision(favourable=0)", "--favourable 0")
+            + " where a high score speaks against them, "
+            + hint("Decision(favourable=1)", "--favourable 1")
+            + " where it speaks for them"
+        )

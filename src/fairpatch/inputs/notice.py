@@ -13,9 +13,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch._fetch import row_of
-from fairpatch._hints import hint
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.extras import row_of
+from fairpatch._tools.hints import hint
 from fairpatch.inputs import names as words
 from fairpatch.inputs.roles import EVERY, Roles
 from fairpatch.inputs.values import Value, factorize

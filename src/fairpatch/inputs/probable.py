@@ -19,9 +19,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch._fetch import value_of
-from fairpatch.inputs.keys import PRIME, place, places
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.extras import value_of
+from fairpatch.inputs.values import PRIME, place, places
 
 Probable = Mapping[str, Mapping[str, str]]
 """By feature and group: the column of its probability."""

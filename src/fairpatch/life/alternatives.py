@@ -15,34 +15,41 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch._hints import did_you_mean
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.floor import MIN_PEOPLE, full_tens
+from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.frontier import fewest, group_probabilities
-from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
-from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.reviewed import reviewed
-from fairpatch.floor import MIN_PEOPLE, full_tens
+from fairpatch.disclose.protected import Protected, reviewed
 from fairpatch.front import FairPatch
 from fairpatch.life.plan import NEARLY, Need, Plan, Try
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import correct_rate
-from fairpatch.measure.telling import group_auc
+from fairpatch.measure.scores import group_auc
 from fairpatch.patch import Patch
-from fairpatch.report.coarse import apart, decided
-from fairpatch.report.figures import Count, Figure, Shown, Tens, figure, least
-from fairpatch.report.identity import patch_hash
-from fairpatch.report.stability_section import chance_of_better
-from fairpatch.verdict import Verdict
+from fairpatch.report.figures import (
+    Count,
+    CountRounding,
+    Figure,
+    ReviewPart,
+    apart,
+    decided,
+    figure,
+    least,
+)
+from fairpatch.report.proxy_section import chance_of_better
+from fairpatch.report.signed import patch_hash
+from fairpatch.target import Target
 
 COMPARED = 1 / 3
 """Of the rows, those that all tries are compared on: none of them has learned from these."""
 
 
-class Tried(Shown):
+class Tried(ReviewPart):
     """What came of one try, on the comparison rows; figures by full tens of people."""
 
     name: str
@@ -78,7 +85,7 @@ class Tried(Shown):
     """Of its patch's file."""
 
 
-class Disparity(Shown):
+class Disparity(ReviewPart):
     """The base model's figure that the target limits."""
 
     feature: str
@@ -91,7 +98,7 @@ class Disparity(Shown):
     """What was asked."""
 
 
-class AlternativesRecord(Shown):
+class AlternativesRecord(ReviewPart):
     """The record."""
 
     format: Literal["fairpatch.alternatives"] = "fairpatch.alternatives"
@@ -240,7 +247,7 @@ def _tried(
             changed=None, fairness={}, accuracy=None, need=None, columns=[], proxy=None,
             patch_sha256=None,
         )  # fmt: skip
-    patch, tens = g.patch_, Tens()
+    patch, tens = g.patch_, CountRounding()
     decision = patch.decide(rows.X, rows.f)
     counts = decided(rows, decision)
     met, _ = keeps(rows, decision, target)

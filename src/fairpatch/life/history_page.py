@@ -6,16 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch.choose.target import Target
-from fairpatch.floor import MIN_PEOPLE
-from fairpatch.life.history import History
+from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.verdict import Verdict
+from fairpatch.life.history import History, Period
 from fairpatch.life.ledger import Entry
 from fairpatch.life.newly_approved import nearest_ten
-from fairpatch.life.period import Period
 from fairpatch.life.watch import CHANGED, Guarantee, Watch, watch
-from fairpatch.report.identity import About
 from fairpatch.report.page import render
-from fairpatch.verdict import Verdict
+from fairpatch.report.signed import About
+from fairpatch.target import Target
 
 WIDE, HIGH, LEFT, TOP, BOTTOM = 720, 290, 60, 18, 62
 DATES = 5

@@ -17,10 +17,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from fairpatch._extras import need
-from fairpatch.files.append import append_line, lines_of
-from fairpatch.files.atomic import write_whole
-from fairpatch.files.strict_json import loads_strictly
+from fairpatch._tools.extras import need
+from fairpatch._tools.files import append_line, lines_of, loads_strictly, write_whole
 from fairpatch.patch.parts import Part
 
 Event = Literal[

@@ -4,25 +4,22 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from fairpatch import _checks as check
-from fairpatch.choose.target import Target
-from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.reviewed import outcome, reviewed
-from fairpatch.floor import MIN_PEOPLE, too_few
+from fairpatch._tools import checks as check
+from fairpatch._tools.floor import MIN_PEOPLE, too_few
+from fairpatch.disclose.protected import Protected, outcome, reviewed
 from fairpatch.identity.compare import Comparison, Finding, Severity
-from fairpatch.life.history import History
+from fairpatch.life.history import History, NotedFinding, Period, period_name
 from fairpatch.life.newly_approved import matured_of
-from fairpatch.life.period import NotedFinding, Period, period_name
 from fairpatch.life.watch import Watch, watch
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import changed_rate, selection_rate
-from fairpatch.measure.recounted import in_groups_of
-from fairpatch.measure.sampled import NotKnownError, evenly_known
+from fairpatch.measure.recounted import NotKnownError, evenly_known, in_groups_of
 from fairpatch.patched import PatchedModel
-from fairpatch.report.identity import patch_hash
+from fairpatch.report.signed import patch_hash
+from fairpatch.target import Target
 
 COMPARED = 50_000
 """Rows of a large table that are enough to compare with those of the fit."""

@@ -21,20 +21,20 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from fairpatch._arrays import Floats
-from fairpatch._fetch import rows_of
-from fairpatch.data.engine_splits import is_engine_table
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.extras import rows_of
+from fairpatch._tools.floor import too_few
+from fairpatch._tools.verdict import Verdict
+from fairpatch.data.engine import is_engine_table
 from fairpatch.data.outcomes import odds_of
 from fairpatch.decision import Decision
-from fairpatch.floor import too_few
-from fairpatch.inputs.made import made_expr, made_in
-from fairpatch.inputs.score_column import given_score
+from fairpatch.inputs.made import given_score, made_expr, made_in
 from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.inputs.values import plain
-from fairpatch.life.period import EVERYBODY, Matured, Period
+from fairpatch.life.history import EVERYBODY, Matured, Period
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.evidence import FROM_THE_START, NEVER_ALL, SINCE_LATER, STAKES
 from fairpatch.measure.labels import label_expr
+from fairpatch.measure.over_time import FROM_THE_START, NEVER_ALL, SINCE_LATER, STAKES
 from fairpatch.patch.expressions import (
     EDGE,
     above_expr,
@@ -42,10 +42,9 @@ from fairpatch.patch.expressions import (
     in_scope_table,
     points_expr,
 )
-from fairpatch.patch.outlook import HUNDRED, Outlook
+from fairpatch.patch.learned import HUNDRED, Outlook
 from fairpatch.patch.typed import typed
 from fairpatch.patched import PatchedModel
-from fairpatch.verdict import Verdict
 
 
 def matured_of(
@@ -285,7 +284,7 @@ def _of(period: Period, who: tuple[str, str]) -> Matured | None:
 def evidence_of_worse(known: Floats, bad: Floats, expected: Floats) -> Floats:
     """The logarithm of the evidence after each period that more are bad than expected.
 
-    Stakes are standard errors of a period, as elsewhere (``fairpatch.measure.evidence``): from the
+    Stakes are standard errors of a period, as elsewhere (``fairpatch.measure.over_time``): from the
     first period on, and from every later one, with weights that sum to 1.
     """
     many = len(known)

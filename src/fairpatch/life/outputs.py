@@ -1,17 +1,60 @@
-"""Checks in the forms that other programs read: JUnit, OpenMetrics, JSON Lines, annotations."""
+"""Every verdict of a command in one form, and as JUnit, OpenMetrics, JSON Lines, annotations."""
 
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
-from fairpatch._extras import need
-from fairpatch.files.atomic import whole_file, write_whole
-from fairpatch.files.strict_json import without_marks
-from fairpatch.life.checks import Check
-from fairpatch.verdict import Verdict, exit_codes
+from fairpatch._tools.extras import need
+from fairpatch._tools.files import whole_file, without_marks, write_whole
+from fairpatch._tools.verdict import Verdict, exit_codes, worst
+from fairpatch.choose.certificate import Certificate
+
+# Checks: every verdict of a command in one form, for whatever machine reads it.
+
+
+@dataclass(frozen=True)
+class Check:
+    """One verdict."""
+
+    name: str
+    about: str
+    verdict: Verdict
+    text: str
+    limit: float | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "verdict": str(self.verdict)}
+
+
+def worst_of(checks: Sequence[Check]) -> Verdict:
+    """The worst verdict of some checks."""
+    return worst(check.verdict for check in checks)
+
+
+def checks_of(certificate: Certificate) -> tuple[Check, ...]:
+    """The results of a certificate, with as much of their figures as may be shown."""
+    return tuple(
+        Check(
+            name=result.requirement.name, about=result.feature, verdict=result.verdict,
+            text=f"{result.requirement} ({result.feature}): {result.verdict}, {estimate}",
+            limit=result.requirement.limit, value=estimate.value, low=estimate.low,
+            high=estimate.high,
+        )
+        for result, (estimate, _) in zip(certificate.results, certificate.shown, strict=True)
+    )  # fmt: skip
+
+
+# Checks in the forms that other programs read: JUnit, OpenMetrics, JSON Lines, annotations.
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from fairpatch.choose.target import Target
 from fairpatch.decision import Decision
-from fairpatch.measure.close_calls import ANY, close_calls
-from fairpatch.measure.direction import Direction
+from fairpatch.measure.cells import Direction
+from fairpatch.measure.scores import ANY, close_calls
 from fairpatch.patch.parts import Part
+from fairpatch.target import Target
 
 STRICTER = (0.05, 0.1)
 """How much further than the target some tries go."""

@@ -10,27 +10,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Ints
-from fairpatch._table import Table
-from fairpatch.base import BaseModel
-from fairpatch.card.redial import redial
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Ints
+from fairpatch._tools.floor import MIN_PEOPLE, too_few
+from fairpatch._tools.tables import Table
+from fairpatch._tools.verdict import Verdict
+from fairpatch.card.learner import retune
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.fit import Fitted, with_fingerprint
 from fairpatch.choose.frontier import Frontier
-from fairpatch.choose.target import Target
 from fairpatch.data.outcomes import outlook_of
 from fairpatch.data.rows import Rows
-from fairpatch.data.splits import FreshRows, count_rows
-from fairpatch.disclose.reviewed import reviewed
-from fairpatch.floor import MIN_PEOPLE, too_few
-from fairpatch.identity.probe import with_probe
-from fairpatch.measure.estimate import Estimate
+from fairpatch.data.splits import CertificationSample, count_rows
+from fairpatch.disclose.protected import reviewed
+from fairpatch.identity.fingerprint import with_probe
+from fairpatch.inputs.base import BaseModel
+from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.rates import changed_rate, share
 from fairpatch.patch import Patch
 from fairpatch.patched import PatchedModel
-from fairpatch.verdict import Verdict
+from fairpatch.target import Target
 
 Way = Literal["keep", "turn", "learn"]
 WAYS: tuple[Way, ...] = ("keep", "turn", "learn")
@@ -139,7 +139,7 @@ def refit(
     X, y, sensitive_features : people whom neither f was trained on, and from whom the old patch was
         not learned: of people whom it knows, its verdict says little.
     target : Target
-        The target; ``max_churn`` is the budget, ``price_per_churn`` what continuity is worth.
+        The target; ``max_churn`` is the budget.
     exclude : columns that the patch must not use.
     seed : int
         Same seed, same patch.
@@ -164,7 +164,7 @@ def refit(
     )  # fmt: skip
     base = BaseModel(estimator, decision, old.patch.roles)
     rows = PatchedModel(base, old.patch, old.classes).rows(X, y, sensitive_features)
-    rows = replace(rows, previous=old.decisions(rows.X))
+    rows = replace(rows, previous=old.favoured(rows.X))
     unread = (*exclude, *old.score_columns, *old.patch.roles.exclude)
     judged = rows.numbered(unread).split_codes(g.splits, seed) == 2
     first, fresh = (rows.take(np.flatnonzero(part)) for part in (~judged, judged))
@@ -181,7 +181,7 @@ def refit(
     made["keep"] = on_new(old.patch)
     judged_by: dict[Way, Certificate | None] = {}
     try:
-        turned, judged_by["turn"] = redial(old.patch, first, target, FreshRows(fresh))
+        turned, judged_by["turn"] = retune(old.patch, first, target, CertificationSample(fresh))
         made["turn"] = on_new(turned)
     except (TargetNotReachedError, ValueError) as error:
         lost["turn"] = _why(error)
@@ -208,7 +208,7 @@ def refit(
             target.max_churn,
             _apart(past, decided),
         )
-    before = replace(old, patch=old.patch.with_strength(0.0)).decisions(fresh.X)
+    before = replace(old, patch=old.patch.with_strength(0.0)).favoured(fresh.X)
     moved = _differ(before, (fresh.f > 0).astype(np.int64))
     return Refit(ways, lost, moved, target, fresh, len(rows), fitted, frontier)
 

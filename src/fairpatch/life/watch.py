@@ -7,22 +7,20 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpatch._arrays import Floats
-from fairpatch._table import Table
-from fairpatch.choose.target import Requirement, Target
-from fairpatch.disclose.reviewed import outcome
-from fairpatch.floor import MIN_PEOPLE, too_few
-from fairpatch.life.checks import Check
-from fairpatch.life.history import History, before_first, once
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.floor import MIN_PEOPLE, too_few
+from fairpatch._tools.tables import Table
+from fairpatch._tools.verdict import Verdict, worst
+from fairpatch.disclose.protected import outcome
+from fairpatch.life.history import History, Period, before_first, once
 from fairpatch.life.newly_approved import TurnedOut, turned_out
-from fairpatch.life.period import Period
+from fairpatch.life.outputs import Check
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.evidence import log_evidence
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.over_time import OverTime, over_time
+from fairpatch.measure.over_time import OverTime, log_evidence, over_time
 from fairpatch.measure.places import Places
-from fairpatch.measure.sampled import NotKnownError, evenly_known
-from fairpatch.verdict import Verdict, worst
+from fairpatch.measure.recounted import NotKnownError, evenly_known
+from fairpatch.target import Requirement, Target
 
 CONFIDENCE, FINE, COARSE = 0.95, 0.01, 0.05
 ENOUGH = 10 * MIN_PEOPLE
@@ -240,7 +238,7 @@ def watch(
     target : Target
         What is guaranteed.
     patch : str
-        SHA-256 of the patch, as ``fairpatch.report.identity.patch_hash`` gives it.
+        SHA-256 of the patch, as ``fairpatch.report.signed.patch_hash`` gives it.
 
     Returns
     -------

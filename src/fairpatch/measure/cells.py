@@ -1,14 +1,14 @@
-"""The cells of the table of counts: label, decision of f, decision of g.
+"""The cells of the table of counts: label, decision of f, decision of g; and who may change.
 
 Sets of cells are what every rate is made of; nothing else knows their shape.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Bools
+from fairpatch._tools.arrays import Bools
 
 UNKNOWN = 2
 """Index of a missing label on its axis: 0, 1, unknown."""
@@ -42,3 +42,28 @@ def atoms(masks: NDArray[Any]) -> list[Bools]:
         np.asarray((member == signature).all(1).reshape(CELLS))
         for signature in np.unique(member, axis=0)
     ]
+
+
+# Who may change in which direction: the one place that says what the three words mean.
+
+Direction = Literal["both", "promote_only", "demote_only"]
+DIRECTIONS: tuple[Direction, ...] = ("both", "promote_only", "demote_only")
+
+
+def may_promote(direction: Direction) -> bool:
+    """Whether a denial may become an approval."""
+    return direction != "demote_only"
+
+
+def may_demote(direction: Direction) -> bool:
+    """Whether an approval may be taken away."""
+    return direction != "promote_only"
+
+
+def untouched(direction: Direction, approved: Bools) -> Bools:
+    """Whom a direction leaves alone, given whom f approves.
+
+    >>> untouched("promote_only", np.array([True, False]))
+    array([ True, False])
+    """
+    return np.where(approved, not may_demote(direction), not may_promote(direction))

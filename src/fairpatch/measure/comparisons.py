@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch._hints import did_you_mean
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.hints import did_you_mean
 from fairpatch.inputs.values import Value
 from fairpatch.measure.counts import TABLES, Counts
 from fairpatch.measure.groups import Group, Groups

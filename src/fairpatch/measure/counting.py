@@ -8,12 +8,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Floats
-from fairpatch._fetch import row_of, rows_of
-from fairpatch._hints import hint
-from fairpatch.inputs.keys import PARTS, part_of
-from fairpatch.inputs.keys import part as part_expr
-from fairpatch.inputs.values import Value, factorize, plain
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.extras import row_of, rows_of
+from fairpatch._tools.hints import hint
+from fairpatch.inputs.values import PARTS, Value, factorize, part_of, plain
+from fairpatch.inputs.values import part as part_expr
 from fairpatch.measure.cells import CELLS, UNKNOWN
 from fairpatch.measure.groups import Group, Groups, ordered
 

@@ -16,10 +16,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.inputs.keys import PARTS
+from fairpatch._tools.arrays import Bools, Floats, Ints
 from fairpatch.inputs.roles import Outcomes
-from fairpatch.inputs.values import Value, plain
+from fairpatch.inputs.values import PARTS, Value, plain
 from fairpatch.measure.cells import CELLS
 from fairpatch.measure.counting import (
     NO_STRATA,
@@ -32,7 +31,7 @@ from fairpatch.measure.counting import (
     tables_of,
 )
 from fairpatch.measure.groups import Group, ordered
-from fairpatch.measure.known import KnownLabels
+from fairpatch.measure.labels import KnownLabels
 
 Axis = Literal["group", "stratum", "label", "before", "after"]
 AXES: tuple[Axis, ...] = ("group", "stratum", "label", "before", "after")

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch.measure.cells import Direction, untouched
 from fairpatch.measure.comparisons import Layers, mix
-from fairpatch.measure.direction import Direction, untouched
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ Counted = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Dial:
+class StrengthCurve:
     """One ratio at every strength: entry k is the state between two at which somebody changes.
 
     Attributes
@@ -91,12 +91,12 @@ class Dial:
         """The stretch that a strength, or each of several, lies in."""
         return np.maximum(np.searchsorted(self.start, strength, side="left") - 1, 0)
 
-    def only(self, k: Any) -> "Dial":
+    def only(self, k: Any) -> "StrengthCurve":
         """Only some of the stretches, or one."""
         k = np.atleast_1d(k)
         return replace(self, **{name: getattr(self, name)[k] for name in BY_STRETCH})
 
-    def of_groups(self, which: Any) -> "Dial":
+    def of_groups(self, which: Any) -> "StrengthCurve":
         """Of some groups only."""
         at = list(which)
         return replace(
@@ -163,7 +163,7 @@ def trace(
     previous: Ints | None = None,
     strengths: Floats | None = None,
     priced: Priced | None = None,
-) -> Dial:
+) -> StrengthCurve:
     """Follow one ratio from strength 0 to ``most``; people of group -1 are in no group.
 
     ``good`` is each one's label, or the chance of the good one where it is not known.
@@ -217,7 +217,7 @@ def trace(
         now, then = priced.losses(approved), priced.losses(~approved)
         w = np.ones(len(good)) if weight is None else weight
         loss, spent = float(w @ now) + summed(then - now), summed(priced.change)
-    return Dial(
+    return StrengthCurve(
         start=start,
         strength=strength,
         positive=n[1:, :, 1].sum(-1) + (moved[:, 1:, :, 0] - moved[:, 1:, :, 1]).sum(-1),
@@ -249,13 +249,13 @@ def _by_label(good: Floats, weight: Floats | None) -> list[tuple[Ints, Floats | 
     return [(np.full(len(good), label), w * part) for label, part in ((0, 1 - good), (1, good))]
 
 
-Traced = Callable[..., Dial]
+Traced = Callable[..., StrengthCurve]
 """Codes of groups and weights in, a dial out."""
 
 
 def in_layers(
     layers: Layers, group: Ints, weight: Floats | None, traced: Traced
-) -> dict[str, Dial]:
+) -> dict[str, StrengthCurve]:
     """The dials of one feature, by what they are called."""
     strata, groups = layers.kept.shape
     inside = (layers.code >= 0) & (group >= 0)

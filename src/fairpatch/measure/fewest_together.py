@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fairpatch._arrays import Floats, Ints
+from fairpatch._tools.arrays import Floats, Ints
 from fairpatch.measure.bounds import IMPOSSIBLE, NODES, SOLVED, Bound
+from fairpatch.measure.cells import Direction, may_demote, may_promote
 from fairpatch.measure.comparisons import ENOUGH, Comparisons
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.direction import Direction, may_demote, may_promote
 from fairpatch.measure.metric import Metric
 
 LOT = 1e4

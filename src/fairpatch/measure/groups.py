@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Ints
-from fairpatch._hints import hint
-from fairpatch.floor import MIN_PEOPLE
-from fairpatch.inputs.bands import proposed
+from fairpatch._tools.arrays import Ints
+from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.hints import hint
+from fairpatch.inputs.roles import proposed
 from fairpatch.inputs.sensitive import named_columns
 from fairpatch.inputs.values import Value, factorize
 

@@ -13,25 +13,25 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch.floor import SMALL_GROUP, too_few
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.floor import SMALL_GROUP, too_few
 from fairpatch.measure import intervals
-from fairpatch.measure.blind import fewest_blind
-from fairpatch.measure.bounds import Bound, fewest_for_gap, fewest_for_gaps, fewest_for_ratio
-from fairpatch.measure.certificate_tests import (
-    Judgement,
-    judge_ceiling,
-    judge_gaps,
-    judge_ratio,
-    two_sided,
+from fairpatch.measure.bounds import (
+    Bound,
+    fewest_blind,
+    fewest_for_gap,
+    fewest_for_gaps,
+    fewest_for_ratio,
 )
-from fairpatch.measure.changes import change_rate
+from fairpatch.measure.cells import Direction
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.direction import Direction
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.intervals import Estimate
+from fairpatch.measure.judgement import Judgement, judge_ceiling, judge_gaps, judge_ratio, two_sided
 from fairpatch.measure.rates import (
     Model,
     Rate,
+    changed_rate,
+    correct_rate,
     false_positive_rate,
     selection_rate,
     true_positive_rate,
@@ -332,3 +332,157 @@ class ChangedDecisions:
 
 
 CHANGES = ChangedDecisions()
+
+
+# The same as functions of Counts, for those who want one figure.
+
+Fairness = Literal["demographic_parity", "equalized_odds"]
+"""Decisions independent of S, or given y."""
+
+
+def _figure(name: str, metric: Metric, what: str) -> Callable[..., Estimate]:
+    """A metric as a function of Counts."""
+
+    def figure(counts: Counts, **options: Any) -> Estimate:
+        return metric.of(counts, **options)
+
+    figure.__name__ = figure.__qualname__ = name
+    figure.__doc__ = f"""Compute {what}.
+
+    Parameters
+    ----------
+    counts : Counts
+        Decisions by group and label.
+    **options
+        ``model`` ("g", or "f" for the base model), ``confidence`` and ``method`` ("wilson" or
+        "clopper_pearson") of the interval.
+
+    Returns
+    -------
+    Estimate
+        The value with its interval, or the reason why there is none.
+    """
+    return figure
+
+
+p_rule = _figure(
+    "p_rule", P_RULE, "the P-Rule: the lowest group's rate of decision 1 over the highest's"
+)
+demographic_parity_difference = _figure(
+    "demographic_parity_difference",
+    RATE_DIFFERENCE,
+    "the largest difference between two groups' rates of decision 1",
+)
+tpr_gap = _figure(
+    "tpr_gap", TPR_GAP, "the largest difference between two groups' true positive rates"
+)
+equal_opportunity_difference = tpr_gap
+"""Equal opportunity asks for equal true positive rates: its violation is the TPR gap."""
+fpr_gap = _figure(
+    "fpr_gap", FPR_GAP, "the largest difference between two groups' false positive rates"
+)
+disparate_mistreatment = _figure(
+    "disparate_mistreatment", MISTREATMENT, "DM, the violation of equalized odds: TPR + FPR gap"
+)
+
+
+def change_rate(
+    counts: Counts, *, confidence: float = 0.95, method: intervals.Method = "clopper_pearson"
+) -> Estimate:
+    """P(decision of g != decision of f).
+
+    Parameters
+    ----------
+    counts : Counts
+        Decisions by group and label.
+    confidence : float
+        Level of the interval.
+    method : {"wilson", "clopper_pearson"}
+        How the interval is computed.
+
+    Returns
+    -------
+    Estimate
+        The value with its interval, or the reason why there is none.
+
+    Examples
+    --------
+    >>> print(change_rate(Counts.from_arrays(
+    ...     decision=[1, 0, 0, 0], new_decision=[1, 1, 0, 0], sensitive_features=list("abab"))))
+    0.250 [0.006, 0.806]
+    """
+    return changed_rate().of(counts, confidence=confidence, method=method)
+
+
+def accuracy(
+    counts: Counts,
+    *,
+    model: Model = "g",
+    confidence: float = 0.95,
+    method: intervals.Method = "wilson",
+) -> Estimate:
+    """P(decision = y) over the rows that have a label.
+
+    Parameters
+    ----------
+    counts : Counts
+        Decisions by group and label.
+    model : {"g", "f"}
+        The patched model, or the base model.
+    confidence : float
+        Level of the interval.
+    method : {"wilson", "clopper_pearson"}
+        How the interval is computed.
+
+    Returns
+    -------
+    Estimate
+        The value with its interval, or the reason why there is none.
+
+    Examples
+    --------
+    >>> print(accuracy(Counts.from_arrays(
+    ...     decision=[1, 0, 1, 1], y=[1, 0, 0, None], sensitive_features=list("abab"))))
+    0.667 [0.208, 0.939]
+    """
+    return correct_rate(model).of(counts, confidence=confidence, method=method)
+
+
+def balanced_accuracy(
+    counts: Counts,
+    *,
+    model: Model = "g",
+    confidence: float = 0.95,
+    method: intervals.Method = "wilson",
+) -> Estimate:
+    """(TPR + TNR) / 2.
+
+    Parameters
+    ----------
+    counts : Counts
+        Decisions by group and label.
+    model : {"g", "f"}
+        The patched model, or the base model.
+    confidence : float
+        Level of the interval.
+    method : {"wilson", "clopper_pearson"}
+        How the interval is computed.
+
+    Returns
+    -------
+    Estimate
+        The value with its interval, or the reason why there is none.
+    """
+    tpr = true_positive_rate(model).of(counts, confidence=confidence, method=method)
+    fpr = false_positive_rate(model).of(counts, confidence=confidence, method=method)
+    for part in (tpr, fpr):
+        if part.value is None:
+            return part
+    t, t_low, t_high, f, f_low, f_high = (
+        getattr(part, end) for part in (tpr, fpr) for end in ("value", "low", "high")
+    )
+    # TPR and TNR are of different people: their limits combine as for a difference (MOVER)
+    value = (t + 1 - f) / 2
+    low = value - float(np.hypot(t - t_low, f_high - f)) / 2
+    high = value + float(np.hypot(t_high - t, f - f_low)) / 2
+    return Estimate(value, max(low, 0.0), min(high, 1.0))

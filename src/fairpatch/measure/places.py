@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch.measure.cells import cells
-from fairpatch.measure.certificate_tests import POWER, Judgement
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.verdict import Verdict
+from fairpatch.measure.cells import Direction, cells
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.direction import Direction
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.intervals import Estimate
+from fairpatch.measure.judgement import POWER, Judgement
 from fairpatch.measure.rates import demoted_rate, promoted_rate, selection_rate
-from fairpatch.verdict import Verdict
 
 SLACK = 0.02
 """Of all people: how far "as many as before", or a single rate, may be missed. Whole points move

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch.inputs.keys import PARTS
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch.inputs.values import PARTS
 from fairpatch.measure import intervals
 from fairpatch.measure.cells import UNKNOWN, cells, coordinates
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.intervals import Estimate
 
 Model = Literal["f", "g"]
 NORMAL = 1.959964

@@ -10,10 +10,11 @@ from typing import Any
 
 import narwhals as nw
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch._checks import a_patch, a_table, spark_names
-from fairpatch._hints import did_you_mean
-from fairpatch.inputs.score_column import given_score, has_decision_expr
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.checks import a_patch, a_table, spark_names
+from fairpatch._tools.hints import did_you_mean
+from fairpatch.inputs.made import given_score, has_decision_expr
+from fairpatch.patch.columns import category_of, holds, number_of
 from fairpatch.patch.expressions import (
     above_expr,
     bounded_expr,
@@ -25,7 +26,6 @@ from fairpatch.patch.expressions import (
     score_expr,
     unbounded_expr,
 )
-from fairpatch.patch.kinds import category_of, holds, number_of
 from fairpatch.patch.model import Patch
 from fairpatch.patch.typed import typed
 

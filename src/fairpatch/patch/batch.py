@@ -17,14 +17,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Bools
-from fairpatch._extras import need
-from fairpatch._fetch import row_of, rows_of, sql_name
-from fairpatch._hints import did_you_mean
-from fairpatch.base import NO_SCORE
-from fairpatch.inputs.score_column import given_score, none_expr, threshold_expr
-from fairpatch.measure.direction import may_demote
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Bools
+from fairpatch._tools.extras import need, row_of, rows_of, sql_name
+from fairpatch._tools.hints import did_you_mean
+from fairpatch.inputs.base import NO_SCORE
+from fairpatch.inputs.made import given_score, none_expr, threshold_expr
+from fairpatch.measure.cells import may_demote
 from fairpatch.measure.places import Places
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
 from fairpatch.patch.expressions import approved_expr, confidence_expr

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats
-from fairpatch.measure.direction import Direction, may_demote, may_promote
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch.measure.cells import Direction, may_demote, may_promote
 
 
 def changes(approved: Any, declined: Any, ratio: Any, direction: Direction) -> Any:

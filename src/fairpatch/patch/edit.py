@@ -1,19 +1,141 @@
-"""A person edits a card: strikes a line, or changes its points. The patch remembers it."""
+"""A person edits a card; the patch remembers it, and what was learned, and what differs."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from fairpatch._hints import did_you_mean
+import numpy as np
+
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.hints import did_you_mean
+from fairpatch.measure.cells import may_promote
+from fairpatch.patch.columns import Columns
 from fairpatch.patch.lines import (
     MOST_CATEGORIES,
     OTHER,
     Line,
     is_any_of,
     lines_of,
+    where,
     words_by_weight,
 )
 from fairpatch.patch.model import Patch
-from fairpatch.patch.parts import CategoricalWeight, CategoryWeight, Column, Concept, Provenance
+from fairpatch.patch.parts import (
+    CategoricalWeight,
+    CategoryWeight,
+    Column,
+    Concept,
+    Provenance,
+    merge,
+)
+from fairpatch.patch.terms import by_column
 from fairpatch.patch.words import shown
+
+# Whether a card's lines are those that were learned: a hash that goes with them.
+
+
+def lines_hash(patch: Patch) -> str:
+    """Of everything that gives points; not of names, price or direction."""
+    lines = [
+        {
+            "numbers": [n.model_dump() for n in concept.numbers],
+            "ranges": [r.model_dump() for r in concept.ranges],
+            "categories": [c.model_dump() for c in concept.categories],
+            "everybody": concept.intercept,
+        }
+        for concept in patch.concepts
+    ]
+    text = json.dumps([patch.offset, lines], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def seal(patch: Patch, settings: dict[str, Any]) -> Patch:
+    """The same patch as it was learned, with the settings that made it."""
+    sealed = {
+        "lines_sha256": lines_hash(patch),
+        "settings": {**patch.provenance.settings, **settings},
+    }
+    provenance = patch.provenance.model_copy(update=sealed)
+    return patch.model_copy(update={"provenance": provenance})
+
+
+def is_as_learned(patch: Patch) -> bool:
+    """Whether nobody has changed the lines; True where nothing is known of how they were."""
+    return patch.provenance.lines_sha256 in (None, lines_hash(patch))
+
+
+# What differs between two patches, as weights of their ratios on raw values.
+
+
+def difference(one: Patch, two: Patch) -> list[tuple[str, float, float]]:
+    """Every weight that differs: what it is of, in the first patch, in the second."""
+    a, b = _weights(one), _weights(two)
+    return [
+        (name, a.get(name, 0.0), b.get(name, 0.0))
+        for name in sorted(a | b)
+        if abs(a.get(name, 0.0) - b.get(name, 0.0)) > 1e-12
+    ]
+
+
+def _weights(patch: Patch) -> dict[str, float]:
+    """A card's lines; or the ratio as one table of weights, strength and concepts multiplied in."""
+    if patch.card is not None:
+        return {
+            **_thresholds(patch),
+            "points to approve": float(patch.card.approve_at),
+            "points to deny": float(patch.card.deny_at),
+            **{f"confidence, score {where(band)}": band.weight for band in patch.card.bands},
+            **{f"locked, {lock}": 1.0 for lock in patch.card.locked},
+            "share of people it acts for": patch.pilot.share if patch.pilot else 1.0,
+            "refers": float(patch.action == "refer"),
+            "strength": patch.strength,
+            **{line.name: line.points for line in patch.lines},
+        }
+    whole = merge(patch.concepts, patch.offset, patch.strength)
+    weights = {"everybody": 1.0 + whole.intercept, **_thresholds(patch)}
+    for number in whole.numbers:
+        weights[f"{number.column}, each unit"] = number.coefficient
+        weights[f"{number.column}, missing"] = number.missing
+    for category in whole.categories:
+        weights |= {f"{category.column} is {e.category!r}": e.weight for e in category.categories}
+        weights[f"{category.column}, missing"] = category.missing
+    return weights
+
+
+def _thresholds(patch: Patch) -> dict[str, float]:
+    cuts = patch.decision.cuts
+    if cuts is None:
+        return {"threshold": patch.decision.cut}
+    return {f"threshold, {cuts.by} {cut.value!r}": cut.threshold for cut in cuts.at}
+
+
+# Who is denied only because some lines of a card take points.
+
+
+def taken(patch: Patch, X: Any) -> dict[str, Floats]:
+    """By column, the points that lines take from each person: 0 or below.
+
+    What is commonest has no points on a learned card, so less than none is less than most have.
+    """
+    merged = merge(patch.concepts, patch.offset)
+    by = by_column(merged, patch.columns, Columns.of(X))
+    return {column: np.minimum(values, 0.0) for column, values in by.items()}
+
+
+def held_back(patch: Patch, X: Any, f_logit: Floats) -> Bools:
+    """Who is denied, and would be approved if no line took points."""
+    denied, after = f_logit <= 0, patch.decide(X, f_logit)
+    if patch.card is None or not patch.lines:
+        return np.zeros(len(after), bool)
+    given = patch.points(X) - np.sum(list(taken(patch, X).values()), axis=0)
+    sure = patch.confidence(f_logit, X)
+    gains = denied & (given - sure >= patch.card.approve_at) & may_promote(patch.direction)
+    stays = ~denied & (given + sure > patch.card.deny_at)
+    return np.asarray(~after & (gains | stays))
+
+
+# A person edits a card: strikes a line, or changes its points. The patch remembers it.
 
 
 def edit(
@@ -22,7 +144,7 @@ def edit(
     """The card with some lines struck and others given new points, both by their names.
 
     The names are those of ``patch.lines``, as the card prints them. The price stays: dial it again
-    with ``PatchedModel.redial``, which also judges the edited card.
+    with ``PatchedModel.retune``, which also judges the edited card.
 
     Parameters
     ----------

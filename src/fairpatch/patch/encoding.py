@@ -18,9 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._arrays import Floats
-from fairpatch._hints import did_you_mean
-from fairpatch.floor import MIN_PEOPLE
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.hints import did_you_mean
 from fairpatch.inputs.values import Value, factorize
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight

@@ -11,9 +11,8 @@ from typing import Any
 
 import narwhals as nw
 
-from fairpatch.base import BESIDE, POINTS_BESIDE
-from fairpatch.inputs.keys import place
-from fairpatch.inputs.score_column import (
+from fairpatch.inputs.base import BESIDE, POINTS_BESIDE
+from fairpatch.inputs.made import (
     denied_if_none,
     given_score,
     has_decision_expr,
@@ -21,7 +20,8 @@ from fairpatch.inputs.score_column import (
     none_expr,
     threshold_expr,
 )
-from fairpatch.measure.direction import may_demote, may_promote
+from fairpatch.inputs.values import place
+from fairpatch.measure.cells import may_demote, may_promote
 from fairpatch.patch.decide import changes
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
@@ -40,7 +40,7 @@ from fairpatch.patch.typed import typed_lock
 from fairpatch.patch.words import BETWEEN, MISSED, REACHED, ReasonLine, lacking_lines, reason_lines
 
 EDGE = 1e-6
-"""Probabilities are kept this far from 0 and 1, as ``fairpatch.base`` keeps log-odds."""
+"""Probabilities are kept this far from 0 and 1, as ``fairpatch.inputs.base`` keeps log-odds."""
 
 
 MANY = 150

@@ -1,15 +1,54 @@
-"""A patch as a JSON file: read without executing anything, written whole or not at all."""
+"""A patch as a JSON file: read without executing anything, whatever its age, written whole."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from fairpatch._checks import a_patch
-from fairpatch.files.atomic import write_whole
-from fairpatch.files.strict_json import read_strictly, without_marks
-from fairpatch.patch.migrate import migrated
+from fairpatch._tools.checks import a_patch
+from fairpatch._tools.files import read_strictly, without_marks, write_whole
+from fairpatch.decision import MOVED
 from fairpatch.patch.model import Patch
+
+# Older patch files, brought to today's version step by step: a signed patch stays readable.
+
+CURRENT = 2
+
+
+def _roles_apart(data: dict[str, Any]) -> dict[str, Any]:
+    """What columns are stood in the decision until version 1."""
+    decision = data.get("decision")
+    if not isinstance(decision, dict):
+        return data
+    moved = {k: v for k, v in decision.items() if k in MOVED and v not in (None, {})}
+    rest = {k: v for k, v in decision.items() if k not in MOVED}
+    return {**data, "decision": rest, **({"roles": moved} if moved else {})}
+
+
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _roles_apart}
+"""By version: what makes of a file of that version one of the next."""
+
+
+def migrated(data: Any) -> Any:
+    """A patch file's data as today's version has it; what is no patch is left to the schema."""
+    version = data.get("version") if isinstance(data, dict) else None
+    if isinstance(version, bool):  # which is 1, for Python
+        raise ValueError(f"the patch's version must be a whole number; got {version}")
+    if type(version) is not int or version == CURRENT or version < 1:
+        return data
+    if version > CURRENT:
+        raise ValueError(
+            f"the patch has format version {version}, this fairpatch reads up to {CURRENT}: it "
+            "was written by a newer one; upgrade with: pip install -U fairpatch"
+        )
+    for step in range(version, CURRENT):
+        data = {**STEPS[step](data), "version": step + 1}
+    return data
+
+
+# A patch as a JSON file: read without executing anything, written whole or not at all.
 
 
 def save(patch: Patch, path: str | Path) -> Path:

@@ -30,20 +30,18 @@ import numpy as np
 from pydantic import Field, model_validator
 from scipy.special import logit
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Bools, Floats, Ints
-from fairpatch._hints import did_you_mean
-from fairpatch.base import AT_THRESHOLD, CLIP, NO_SCORE, thresholds_of
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.hints import did_you_mean
 from fairpatch.decision import Decision
-from fairpatch.inputs.keys import place_of
+from fairpatch.inputs.base import AT_THRESHOLD, CLIP, NO_SCORE, thresholds_of
 from fairpatch.inputs.roles import Outcomes, Roles
-from fairpatch.measure.direction import Direction, may_demote, may_promote, untouched
+from fairpatch.inputs.values import place_of
+from fairpatch.measure.cells import Direction, may_demote, may_promote, untouched
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.decide import decide
-from fairpatch.patch.fingerprint import Fingerprint
+from fairpatch.patch.learned import Fingerprint, Outlook
 from fairpatch.patch.lines import Line, lines_of
-from fairpatch.patch.locks import locked_rows
-from fairpatch.patch.outlook import Outlook
 from fairpatch.patch.parts import (
     MOST_POINTS,
     NEVER,
@@ -58,7 +56,7 @@ from fairpatch.patch.parts import (
     merge,
     repeated,
 )
-from fairpatch.patch.terms import activation
+from fairpatch.patch.terms import activation, locked_rows
 from fairpatch.patch.words import tables
 
 HALF = 0.5
@@ -231,7 +229,7 @@ class Patch(Part):
     def with_strength(self, strength: float) -> Self:
         """The same patch turned up or down: 0 is the base model, 1 the patch as learned.
 
-        A card is on (1) or off (0): ``PatchedModel.redial`` finds the points needed for a target.
+        A card is on (1) or off (0): ``PatchedModel.retune`` finds the points needed for a target.
         """
         check.number("strength", strength, 0)
         return type(self).model_validate({**dict(self), "strength": strength})
@@ -397,7 +395,7 @@ class Patch(Part):
 
 
 def log_odds(score: Any, threshold: Any, decision: Decision) -> Any:
-    """A score's log-odds relative to the threshold, as ``fairpatch.base`` works them out."""
+    """A score's log-odds relative to the threshold, as ``fairpatch.inputs.base`` works them out."""
     if decision.in_points:
         return (score - threshold) * decision.scale.unit
     with np.errstate(divide="ignore"):

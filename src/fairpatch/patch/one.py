@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from math import inf, isfinite, nan
 from typing import Any
 
-from fairpatch._checks import a_patch
-from fairpatch.inputs.keys import place_of
+from fairpatch._tools.checks import a_patch
+from fairpatch.decision import LARGEST_SCORE
+from fairpatch.inputs.values import place_of
+from fairpatch.patch.columns import category_of, holds, number_of
 from fairpatch.patch.decide import changes
-from fairpatch.patch.kinds import category_of, holds, number_of
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
     NEVER,
@@ -25,7 +26,6 @@ from fairpatch.patch.parts import (
 )
 from fairpatch.patch.terms import LARGEST, SMALLEST
 from fairpatch.patch.words import BETWEEN, MISSED, REACHED, lacking_lines, reason_lines
-from fairpatch.score import LARGEST_SCORE
 
 Row = Mapping[str, Any]
 Term = Callable[[Row], float]
@@ -45,7 +45,7 @@ class Decided:
     """Whether a person should look at it, where the patch refers people."""
 
 
-class OnePerson:
+class RowScorer:
     """A patch made ready for one person at a time.
 
     >>> from fairpatch.patch import Column

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from fairpatch.inputs.keys import PRIME
+from fairpatch.inputs.values import PRIME
 
 HEAVIEST, LIGHTEST = 1e15, 1e-30
 """Sizes of a weight: beyond them its sums and products are no numbers in some engine."""
@@ -228,7 +228,7 @@ class Pilot(Part):
 
     @property
     def below(self) -> int:
-        """Whoever's place is below this is in it (see ``fairpatch.inputs.keys``)."""
+        """Whoever's place is below this is in it (see ``fairpatch.inputs.values``)."""
         return round(self.share * PRIME)
 
     def __str__(self) -> str:

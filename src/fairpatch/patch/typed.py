@@ -9,10 +9,10 @@ from typing import Any
 
 import narwhals as nw
 
-from fairpatch.patch.kinds import check_category_type, check_number_type, holds
+from fairpatch.decision import Cut, Cuts
+from fairpatch.patch.columns import check_category_type, check_number_type, holds
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import CategoricalWeight, Category, CategoryWeight, Lock
-from fairpatch.score import Cut, Cuts
 
 
 def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:

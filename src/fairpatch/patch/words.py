@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, Literal, Protocol
 
-from fairpatch._table import Table
+from fairpatch._tools.tables import Table
 from fairpatch.decision import Decision
-from fairpatch.measure.direction import Direction, may_demote, may_promote
-from fairpatch.patch.lines import Line, is_any_of, lines_of, where, words_by_weight
+from fairpatch.measure.cells import Direction, may_demote, may_promote
+from fairpatch.patch.lines import Line, is_any_of, lines_of, where, within_reach, words_by_weight
 from fairpatch.patch.parts import CardScale, Column, Concept, Pilot, ScoreBand, moved_by
-from fairpatch.patch.reach import within_reach
 
 WIDTH = 36
 """Of an attribute's words, before they go on below: with their indent no table cuts them."""

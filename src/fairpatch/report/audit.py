@@ -7,28 +7,33 @@ from typing import Any
 
 import narwhals as nw
 
-from fairpatch._bars import Bar, Bars
-from fairpatch._hints import did_you_mean
-from fairpatch._table import Table
-from fairpatch.base import BaseModel, Estimator
-from fairpatch.data.settled import with_thresholds
+from fairpatch._tools.floor import COARSE, MIN_PEOPLE, UNPROTECTED
+from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.tables import Bar, Bars, Table
+from fairpatch.data.features import with_thresholds
 from fairpatch.decision import PLAIN, Decision
 from fairpatch.disclose.protected import Protected, protect
-from fairpatch.disclose.published import PublishedCount
-from fairpatch.floor import COARSE, MIN_PEOPLE, UNPROTECTED
+from fairpatch.disclose.suppress import PublishedCount
+from fairpatch.inputs.base import BaseModel, Estimator
 from fairpatch.inputs.probable import WithoutAssumption
 from fairpatch.inputs.roles import PLAIN as ROWS
 from fairpatch.inputs.roles import Roles, with_moved
-from fairpatch.measure import quality
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
 from fairpatch.measure.groups import check_values
+from fairpatch.measure.intervals import Estimate
+from fairpatch.measure.metric import balanced_accuracy
 from fairpatch.measure.rates import SOME_ONLY
-from fairpatch.report.adverse_impact import AdverseImpact, adverse_impact
-from fairpatch.report.audit_counts import check_points_right, count_rows, count_table
-from fairpatch.report.comparison import RATES, GroupComparison, metric_row, shown_rates, told_rows
-from fairpatch.report.score_means import ScoreMeans
+from fairpatch.report.audit_counts import ScoreMeans, check_points_right, count_rows, count_table
+from fairpatch.report.audit_groups import (
+    RATES,
+    AdverseImpact,
+    GroupComparison,
+    adverse_impact,
+    metric_row,
+    shown_rates,
+    told_rows,
+)
 
 ALIKE = 0.05
 """Where fewer than this get one of the decisions, the threshold is asked about."""
@@ -185,12 +190,12 @@ class Audit:
         """(TPR + TNR) / 2."""
         tpr, fpr = (self._overall(key) for key in ("true_positive_rate", "false_positive_rate"))
         if tpr.low is not None and fpr.low is not None:
-            return quality.balanced_accuracy(self.counts, confidence=self.confidence)
+            return balanced_accuracy(self.counts, confidence=self.confidence)
         for part in (tpr, fpr):
             if part.ends is None:
                 return part
         (t_low, t_high), (f_low, f_high) = tpr.ends or (0, 1), fpr.ends or (0, 1)
-        return Estimate.somewhere((t_low + 1 - f_high) / 2, (t_high + 1 - f_low) / 2)
+        return Estimate.from_range((t_low + 1 - f_high) / 2, (t_high + 1 - f_low) / 2)
 
     def _overall(self, key: str) -> Estimate:
         return self.protected.rate(RATES[key], confidence=self.confidence)

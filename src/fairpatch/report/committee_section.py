@@ -8,21 +8,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch.data.outcomes import odds_of
-from fairpatch.floor import MIN_PEOPLE
-from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.direction import may_demote
+from fairpatch.measure.cells import UNKNOWN, may_demote
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.held_back import taken
+from fairpatch.patch.edit import taken
 from fairpatch.patch.parts import Column
 from fairpatch.patch.words import shown
-from fairpatch.report.card_section import CardSection
-from fairpatch.report.figures import Shown, Words, count_text, figure_text
-from fairpatch.report.findings.finding import Finding
+from fairpatch.report.figures import Finding, ReviewPart, Words, count_text, figure_text
 from fairpatch.report.group_section import SwapSection
-from fairpatch.report.identity import RECORD, About
+from fairpatch.report.patch_section import CardSection
 from fairpatch.report.proxy_section import Proxy, auc_text
+from fairpatch.report.signed import RECORD, About
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import CertificateSection
 
@@ -32,7 +30,7 @@ ROUND = 0.05
 """Shares of missing values are given to a twentieth."""
 
 
-class Item(Shown):
+class Item(ReviewPart):
     """One item of the record."""
 
     name: str
@@ -47,7 +45,7 @@ class Item(Shown):
     """What they are asked."""
 
 
-class Soundness(Shown):
+class Soundness(ReviewPart):
     """One column of the card: whether it may be used, and why."""
 
     column: str
@@ -60,7 +58,7 @@ class Soundness(Shown):
     """The business reason, as the owner has given it; null where that is open."""
 
 
-class Amounts(Shown):
+class Amounts(ReviewPart):
     """What is at risk, in the unit of the amounts, to two digits."""
 
     approved_before: float
@@ -75,7 +73,7 @@ class Amounts(Shown):
     """Where outcomes of the newly approved are expected ones: what the last one lies between."""
 
 
-class Committee(Shown):
+class Committee(ReviewPart):
     """The record."""
 
     items: list[Item]
@@ -150,7 +148,7 @@ def _notices(subject: Subject, swap: Sequence[SwapSection], words: Words) -> lis
         f"{count_text(subject.beside.part(held.sum(), 'left denied', 'demoted'))} of the "
         f"{words.denied} would be {words.approved} if no line of the card took points: for them, "
         f"{' and '.join(by)} {'is' if len(by) == 1 else 'are'} a reason that is the patch's own "
-        "(fairpatch.explain.notices: held_back_by)."
+        "(fairpatch.explain.reasons: held_back_by)."
     ] if held.any() else []  # fmt: skip
     if not may_demote(subject.patch.direction):
         return [
@@ -160,7 +158,7 @@ def _notices(subject: Subject, swap: Sequence[SwapSection], words: Words) -> lis
     down = next(s.people for s in swap if s.what == "demoted")
     return [
         f"{count_text(down)} become {words.denied} by the patch and need reasons that are the "
-        "patch's own: fairpatch.explain.notices gives them, beside those of the base model.",
+        "patch's own: fairpatch.explain.reasons gives them, beside those of the base model.",
         *back,
     ]
 

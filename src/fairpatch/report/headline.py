@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
+from fairpatch._tools.verdict import Verdict
 from fairpatch.measure.metric import P_RULE
 from fairpatch.measure.places import share_moved
 from fairpatch.report.figures import (
     Count,
     CountRange,
     Figure,
-    Shown,
+    Finding,
+    Level,
+    ReviewPart,
     Words,
     count_text,
     estimated,
@@ -17,16 +20,14 @@ from fairpatch.report.figures import (
     least,
     percent,
 )
-from fairpatch.report.findings.finding import Finding, Level
 from fairpatch.report.group_section import GroupRow, GroupsSection, SwapSection
 from fairpatch.report.verdict_section import CertificateSection, Effect, Met
-from fairpatch.verdict import Verdict
 
 MOST_TOLD = 4
 """Comparisons that the first sentences tell of."""
 
 
-class Light(Shown):
+class Light(ReviewPart):
     """Whether what was asked holds, as a word; the page adds an icon and a colour."""
 
     verdict: Verdict | None
@@ -35,7 +36,7 @@ class Light(Shown):
     """How that is known."""
 
 
-class Headline(Shown):
+class Headline(ReviewPart):
     """What a reader should know who reads nothing else."""
 
     changes: str

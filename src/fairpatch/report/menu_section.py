@@ -4,18 +4,18 @@ from collections.abc import Callable
 
 import numpy as np
 
+from fairpatch._tools.floor import full_tens
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.menu import FEWEST, KNOWN, SCORECARD, Menu, MenuEntry
-from fairpatch.floor import full_tens
-from fairpatch.report.figures import Shown
-from fairpatch.report.named import Names
-from fairpatch.verdict import Verdict
+from fairpatch.report.figures import ReviewPart
+from fairpatch.report.verdict_section import Names
 
 ENOUGH = 100
 """People, at least, so that a share of them to two digits counts nobody."""
 
 
-class MenuRow(Shown):
+class MenuRow(ReviewPart):
     """A patch to choose from, on the selection rows."""
 
     name: str
@@ -48,7 +48,7 @@ class MenuRow(Shown):
     """What speaks against it."""
 
 
-class PriceRow(Shown):
+class PriceRow(ReviewPart):
     """What giving up a condition would save."""
 
     words: str
@@ -59,7 +59,7 @@ class PriceRow(Shown):
     """Whether many of the promoted would be far below the threshold."""
 
 
-class MenuSection(Shown):
+class MenuSection(ReviewPart):
     """The patches to choose from, and the price list."""
 
     rows: list[MenuRow]

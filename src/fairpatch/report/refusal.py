@@ -7,25 +7,23 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from fairpatch._tools.files import dumps_safely, write_whole
+from fairpatch._tools.floor import MIN_PEOPLE, ends_of, full_tens
 from fairpatch.choose.findings import TargetNotReachedError, cheapest_fair, small_groups
 from fairpatch.choose.frontier import Frontier, fewest
-from fairpatch.choose.target import Target
-from fairpatch.disclose.tens import ends_of
-from fairpatch.files.atomic import write_whole
-from fairpatch.files.strict_json import dumps_safely
-from fairpatch.floor import MIN_PEOPLE, full_tens
-from fairpatch.measure.dial import Counted, Dial
+from fairpatch.measure.dial import Counted, StrengthCurve
 from fairpatch.measure.metric import Metric
-from fairpatch.report.figures import Shown, Words, words_of
-from fairpatch.report.identity import About
+from fairpatch.report.figures import ReviewPart, Words, words_of
 from fairpatch.report.page import render
+from fairpatch.report.signed import About
+from fairpatch.target import Target
 
 Ends = tuple[float, float]
 """What a share lies between, to three digits."""
 
 
 @dataclass(frozen=True, eq=False)
-class InTens:
+class RoundedShares:
     """Which groups of a frontier may be shown, and shares of their people, by full tens.
 
     To the last digit, a ratio and a difference of two rates give a group of 24 its exact count.
@@ -58,7 +56,7 @@ class InTens:
         sized = whole and not any(metric.given_y for metric in metrics)
         return cls(large, sized)
 
-    def only(self, dials: Mapping[str, Dial]) -> list[Dial]:
+    def only(self, dials: Mapping[str, StrengthCurve]) -> list[StrengthCurve]:
         """Of each feature's dial, the groups that are shown."""
         return [dials[name].of_groups(groups) for name, groups in self.large.items()]
 
@@ -87,7 +85,7 @@ class InTens:
         return float(np.floor(low * 1000) / 1000), float(min(most, np.ceil(high * 1000) / 1000))
 
 
-class Point(Shown):
+class Point(ReviewPart):
     """One candidate at one strength; every share is what it lies between, low then high."""
 
     changed: Ends
@@ -98,7 +96,7 @@ class Point(Shown):
     """By feature: what was asked for first."""
 
 
-class Refused(Shown):
+class Refused(ReviewPart):
     """A target that no candidate meets."""
 
     format: Literal["fairpatch.refusal"] = "fairpatch.refusal"
@@ -217,7 +215,7 @@ def _points(
     None where too few people, weights or comparisons of another kind forbid it.
     """
     metric = target.metrics[0]
-    tens = InTens.of(frontier, [metric])
+    tens = RoundedShares.of(frontier, [metric])
     weighted = frontier.candidates.roles.weight is not None  # tens of weights are no tens of people
     if weighted or target.comparisons is not None or not tens.large:
         return None

@@ -10,27 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch import _checks as check
-from fairpatch._arrays import Floats
+from fairpatch._tools import checks as check
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.files import dumps_safely, write_whole
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.fit import Fitted
-from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
-from fairpatch.files.atomic import write_whole
-from fairpatch.files.strict_json import dumps_safely
 from fairpatch.identity.compare import IfUnlike
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column
 from fairpatch.patched import PatchedModel
-from fairpatch.report.findings.finding import in_order
+from fairpatch.report.figures import in_order
 from fairpatch.report.headline import open_findings
-from fairpatch.report.identity import About, Earlier, annex, earlier_findings
-from fairpatch.report.named import renamed_rows
 from fairpatch.report.page import count_text, markdown, render
+from fairpatch.report.signed import About, Earlier, annex, earlier_findings
 from fairpatch.report.subject import Subject
-from fairpatch.report.summarize import summarize
-from fairpatch.report.summary import Summary
-from fairpatch.report.verdict_section import CertificateSection
+from fairpatch.report.summary import Summary, summarize
+from fairpatch.report.verdict_section import CertificateSection, renamed_rows
+from fairpatch.target import Target
 
 REFITS = 5
 
@@ -156,7 +153,7 @@ def review(
     """
     check.a("model", model, PatchedModel, "FairPatch(...).fit(...).patched_")
     rows = model.rows(X, y, sensitive_features)
-    model.check(rows, if_unlike)
+    model.compare(rows.X, rows.f).act(if_unlike)
     return review_rows(
         model, rows, target=target, fitted=fitted, exclude=exclude, refits=refits,
         reasons_for=reasons_for, show_small_counts=show_small_counts, about=about,

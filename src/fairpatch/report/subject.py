@@ -10,31 +10,29 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats
+from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.frontier import fewest, group_probabilities
 from fairpatch.choose.learner import Ask
-from fairpatch.choose.target import Target
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows
-from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.reviewed import reviewed
+from fairpatch.disclose.protected import Protected, reviewed
 from fairpatch.explain import ConceptView, concepts
-from fairpatch.floor import MIN_PEOPLE
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.patch import Patch, edit
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.edit import held_back
 from fairpatch.patch.encoding import Encoder
-from fairpatch.patch.held_back import held_back
 from fairpatch.patch.lines import Line
 from fairpatch.patch.terms import activation
 from fairpatch.patched import PatchedModel
-from fairpatch.report.coarse import Beside, decided
-from fairpatch.report.figures import Tens
-from fairpatch.report.identity import About
-from fairpatch.report.place_section import ChangeRegions, find
+from fairpatch.report.change_section import ChangeRegions, find
+from fairpatch.report.figures import CountRounding, RoundedContext, decided
+from fairpatch.report.signed import About
 from fairpatch.report.verdict_section import target_reached
+from fairpatch.target import Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +164,7 @@ class Subject:
         return self.target.metrics if self.target else ()
 
     @cached_property
-    def beside(self) -> Beside:
+    def beside(self) -> RoundedContext:
         """The sample's table, and tens for what is shown beside it."""
         sized = all(
             self.sample_table.number(rate("g").among, feature, group=i).exact
@@ -175,7 +173,7 @@ class Subject:
             for metric in self._metrics or (P_RULE,)
             for rate in metric.rates
         )
-        return Beside(self.sample_table, Tens(exact=self.show_small, sized=sized))
+        return RoundedContext(self.sample_table, CountRounding(exact=self.show_small, sized=sized))
 
     @cached_property
     def bounded(self) -> Target:

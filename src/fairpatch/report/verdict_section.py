@@ -1,26 +1,87 @@
 """How many change and how few it could have been, what was asked, and whether it holds."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from fairpatch._table import Table
-from fairpatch.choose.certificate import Certificate, notes, second_look
-from fairpatch.choose.target import Requirement, Target
-from fairpatch.disclose.protected import Protected
-from fairpatch.disclose.reviewed import move, of_pair
-from fairpatch.floor import MIN_PEOPLE, full_tens
+from fairpatch._tools.floor import MIN_PEOPLE, full_tens
+from fairpatch._tools.tables import Table
+from fairpatch._tools.verdict import Verdict
+from fairpatch.choose.certificate import Certificate, Result, notes, second_look
+from fairpatch.data.rows import Rows
+from fairpatch.disclose.protected import Protected, move, of_pair
+from fairpatch.inputs.values import Value
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.estimate import Estimate
+from fairpatch.measure.groups import Groups
+from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.rates import changed_rate, correct_rate, selection_rate
 from fairpatch.patch import Patch
-from fairpatch.report.figures import Count, Figure, Shown, count, figure, in_words
+from fairpatch.report.figures import Count, Figure, ReviewPart, count, figure, in_words
 from fairpatch.report.group_section import Pair
-from fairpatch.verdict import Verdict
+from fairpatch.target import Requirement, Target
+
+# Groups by the names that people have for them, where the data have codes.
+
+Names = Mapping[str, Mapping[str, str]]
+"""By sensitive feature, then by value as text."""
 
 
-class Asked(Shown):
+def renamed_rows(rows: Rows, names: Names) -> Rows:
+    """The same people with named groups."""
+    return rows if not names else replace(rows, groups=_renamed(rows.s, names))
+
+
+def _renamed(groups: Groups, names: Names) -> Groups:
+    """The same groups under other names; refused where two would become one."""
+    values = []
+    for feature, old_values in zip(groups.features, groups.values, strict=True):
+        new: list[Value] = [names.get(feature, {}).get(str(v), v) for v in old_values]
+        if len(set(map(str, new))) < len(new):
+            raise ValueError(f"group_names gives two groups of {feature!r} the same name")
+        values.append(tuple(new))
+    unknown = sorted(set(names) - set(groups.features))
+    if unknown:
+        known = ", ".join(map(repr, groups.features))
+        raise ValueError(f"group_names is for {known}; got {unknown[0]!r}")
+    return Groups(groups.features, tuple(values), groups.codes)
+
+
+def renamed_certificate(certificate: Certificate | None, names: Names) -> Certificate | None:
+    """The same certificate with named groups."""
+    if certificate is None or not names:
+        return certificate
+    counts = None if certificate.counts is None else _renamed_counts(certificate.counts, names)
+    results = tuple(_renamed_result(result, names) for result in certificate.results)
+    return replace(certificate, counts=counts, results=results)
+
+
+def _renamed_counts(counts: Counts, names: Names) -> Counts:
+    groups = tuple(
+        tuple(
+            v if v is None else names.get(feature, {}).get(str(v), v)
+            for feature, v in zip(counts.features, group, strict=True)
+        )
+        for group in counts.groups
+    )
+    return counts.renamed(groups)
+
+
+def _renamed_result(result: Result, names: Names) -> Result:
+    feature = next((f for f in names if result.feature.startswith((f"{f} in ", f"{f}, "))), "")
+    mine = names.get(result.feature) or names.get(feature, {})
+    between = result.estimate.between
+    if between is None or not mine:
+        return result
+    named = (mine.get(between[0], between[0]), mine.get(between[1], between[1]))
+    return replace(result, estimate=replace(result.estimate, between=named))
+
+
+# How many change and how few it could have been, what was asked, and whether it holds.
+
+
+class Asked(ReviewPart):
     """What the patch was learned for."""
 
     text: str
@@ -33,7 +94,7 @@ class Asked(Shown):
     """Columns that the patch was not to read."""
 
 
-class Change(Shown):
+class Change(ReviewPart):
     """How many decisions change."""
 
     changed: Count
@@ -48,7 +109,7 @@ class Change(Shown):
     """Share with the favourable decision, before and after."""
 
 
-class Met(Shown):
+class Met(ReviewPart):
     """A comparison of the groups of one feature, and what was asked of it."""
 
     feature: str
@@ -72,7 +133,7 @@ class Met(Shown):
         return next(metric for metric in METRICS if metric.name == self.metric)
 
 
-class Effect(Shown):
+class Effect(ReviewPart):
     """What changes, and what it gains."""
 
     change: Change
@@ -91,7 +152,7 @@ class Effect(Shown):
     """Every comparison that was asked for, and the P-Rule, by feature."""
 
 
-class Certified(Shown):
+class Certified(ReviewPart):
     """The verdict on one requirement for one feature."""
 
     requirement: str
@@ -110,7 +171,7 @@ class Certified(Shown):
     """How many would do to certify it with 80 % power, if what was measured is the truth."""
 
 
-class CertificateSection(Shown):
+class CertificateSection(ReviewPart):
     """The certificate, judged on rows that neither learning nor choosing has seen."""
 
     verdict: Verdict

@@ -4,21 +4,19 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from fairpatch._arrays import Bools, Floats, Ints
+from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch.card.confidence import answers_of
 from fairpatch.card.fields import Field
-from fairpatch.card.order import answers_of
 from fairpatch.card.sense import stand_for, underrated
 from fairpatch.choose.findings import FEW, MOSTLY, SURE, outcome_gap
-from fairpatch.floor import MIN_PEOPLE
 from fairpatch.inputs.names import is_protected
 from fairpatch.patch import Patch, edit
 from fairpatch.patch.columns import Columns
-from fairpatch.patch.lines import MISSING, Line
+from fairpatch.patch.lines import MISSING, Line, can_matter
 from fairpatch.patch.parts import Column, RangesWeight, merge
-from fairpatch.patch.reach import can_matter
 from fairpatch.patch.terms import by_column, category_term, ranges_term
-from fairpatch.report.figures import Words
-from fairpatch.report.findings.finding import Finding
+from fairpatch.report.figures import Finding, Words
 from fairpatch.report.proxy_section import REVEALING, Proxy, auc_text
 from fairpatch.report.subject import Subject
 

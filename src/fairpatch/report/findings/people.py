@@ -7,18 +7,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairpatch._arrays import Floats
-from fairpatch.base import scores_of, thresholds_of
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch.choose.findings import MANY, SLIGHTLY, SURE, TIMES, outcome_gap, too_many
 from fairpatch.decision import Decision
-from fairpatch.floor import MIN_PEOPLE
+from fairpatch.inputs.base import scores_of, thresholds_of
 from fairpatch.measure.cells import cells
-from fairpatch.measure.close_calls import close_calls
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.scores import close_calls
 from fairpatch.patch.columns import Columns
-from fairpatch.report.adverse_impact import FOUR_FIFTHS
-from fairpatch.report.figures import Words
-from fairpatch.report.findings.finding import Finding
+from fairpatch.report.audit_groups import FOUR_FIFTHS
+from fairpatch.report.figures import Finding, Words
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import Effect
 

@@ -2,26 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
-from fairpatch.floor import MIN_PEOPLE
+from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch.identity.compare import Comparison
-from fairpatch.report.figures import Words
+from fairpatch.report.figures import Finding, Words, in_order
 from fairpatch.report.findings import lines
-from fairpatch.report.findings.finding import Finding, in_order
 from fairpatch.report.findings.groups import (
     accuracy,
     binding,
     elsewhere,
     errors_turned,
     gains_most,
+    target,
     turned,
 )
 from fairpatch.report.findings.people import people_findings
-from fairpatch.report.findings.target import target
-from fairpatch.report.group_section import GroupsSection
-from fairpatch.report.others_section import OtherSection
-from fairpatch.report.outcome_section import OutcomeSection
-from fairpatch.report.proxy_section import Proxy
-from fairpatch.report.stability_section import StabilitySection
+from fairpatch.report.group_section import GroupsSection, OtherSection, OutcomeSection
+from fairpatch.report.proxy_section import Proxy, StabilitySection
 from fairpatch.report.subject import Subject
 from fairpatch.report.verdict_section import CertificateSection, Effect
 
@@ -72,7 +68,7 @@ def findings_of(
         *errors_turned(groups, words),
         *_scores(inversions),
         *_model(
-            subject.model.compare_scored(subject.rows.X, subject.rows.f),
+            subject.model.compare(subject.rows.X, subject.rows.f),
             certificate,
             unknown=patch.fingerprint is None,
         ),

@@ -1,0 +1,1 @@
+"""What any program needs: files written whole, tables, progress, checks at the door."""

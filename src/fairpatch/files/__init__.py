@@ -1,1 +1,0 @@
-"""Files that are read strictly, and written whole or not at all."""
