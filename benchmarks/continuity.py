@@ -117,5 +117,5 @@ def show(result: dict[str, Any]) -> str:
     header = ["data", "retrainings", "P-Rule", "f's own", "without (changes)", "with (changes)",
               "old card turned", "less churn", "less beyond f's"]  # fmt: skip
     return Table(
-        f"Decisions that are not as previous, f retrained ({result['base']})", header, rows
+        f"Decisions that differ from before, f retrained ({result['base']})", header, rows
     ).text()

@@ -127,7 +127,7 @@ def test_fit_certificate_review_and_refit(package, people):
         g.patched_, "new_score", later.drop(columns=["id", "group", "y"]), later["y"],
         sensitive_features=later[["group"]], target=TARGET, learner=package.OneThreshold(),
     )  # fmt: skip
-    assert set(ways.options) == {"keep", "turn", "learn"}
+    assert set(ways.options) == {"keep", "rescale", "learn"}
     assert ways.options["learn"].model.patch.provenance.settings["learner"] == "one_threshold"
 
 

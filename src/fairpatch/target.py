@@ -99,7 +99,7 @@ class Target:
         patch is learned, certified and applied there alone; nobody else's decision changes.
     max_changes : float, optional
         Share of decisions that may change, at most; half of them where this is not given, as what
-        reverses most decisions is another model and no patch.
+        reverses most decisions is a different model, not a patch.
     max_columns : int, optional
         Columns that the patch may use, at most; a scorecard uses six where this is not given.
     reads : columns, optional

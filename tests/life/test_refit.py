@@ -22,7 +22,7 @@ def found(patched):
 
 
 def test_three_ways_are_judged_on_the_same_fresh_people(found, patched):
-    assert set(found.options) == {"keep", "turn", "learn"}
+    assert set(found.options) == {"keep", "rescale", "learn"}
     people = {o.certificate.counts.total for o in found.options.values()}
     assert people == {len(found.fresh)}
     held = (found.fitted.fresh_rows(), found.fresh)

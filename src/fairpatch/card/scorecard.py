@@ -75,7 +75,7 @@ class Rules:
 
     @classmethod
     def of(cls, fields: Sequence[Field], orders: Sequence[Levels], options: CardOptions) -> "Rules":
-        """What people said goes before f's own order."""
+        """What people said overrides f's own order."""
         levels: list[Levels] = []
         for field, order in zip(fields, orders, strict=True):
             way = options.monotonic.get(field.column.name, 0)

@@ -84,7 +84,7 @@ class Choice:
     direction: Direction = "both"
     """Which decisions it may change."""
     churn: float | None = None
-    """Share of decisions that are not as previous, where that was asked for."""
+    """Share of decisions that differ from the previous ones, where that was asked for."""
     outcome: str = "y = 1"
     """What that outcome is called."""
     outlook: tuple[Expected, Expected] | None = None

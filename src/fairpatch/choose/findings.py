@@ -128,7 +128,7 @@ def nearest(frontier: Frontier, target: Target) -> str:
         advice.append(f"with max_changes={_rounded_up(cheapest):g} it can be met")
     elif cheapest is not None and cheapest > MOST_CHANGES:
         advice.append(
-            f"it takes {cheapest:.0%} of all decisions, which is another model and no patch "
+            f"it takes {cheapest:.0%} of all decisions, which is a different model, not a patch "
             f"(max_changes={_rounded_up(cheapest):g} allows it)"
         )
     for requirement in target.fairness_requirements:

@@ -300,13 +300,13 @@ def _with_lists(entries: dict[str, Any], options: dict[str, Any]) -> dict[str, A
 def _tell_contradictions(
     entries: dict[str, Any], inner: dict[str, Any], options: dict[str, Any], path: Path | None
 ) -> None:
-    """Say where a flag goes before what the file says otherwise."""
+    """Say where a flag overrides the file."""
     for name, value in options.items():
         held = entries.get(name, inner.get(name))
         if value is None or held in (None, "?") or isinstance(value, list | dict):
             continue
         if str(held) != str(value):
-            note(f"--{name.replace('_', '-')} {value} goes before the {held!r} of {path}")
+            note(f"--{name.replace('_', '-')} {value} overrides {held!r} of {path}")
 
 
 def need_direction(options: Config) -> None:

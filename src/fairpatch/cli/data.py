@@ -246,7 +246,7 @@ def _csv(connection: Any, source: str, csv: Dialect) -> Any:
     """Text files by DuckDB, in the dialect that they are found to be in."""
     names = tuple(files(source))
     if not any(Path(name).stat().st_size for name in names):
-        refuse(f"{source} is empty: it has not even a line of names")
+        refuse(f"{source} is empty: it does not even have a header")
     found = of_files(names, csv)
     _tell_dialect(source, found.dialect)
     options = found.dialect.options()

@@ -96,9 +96,9 @@ def renamed(words: list[str]) -> list[str]:
 
 _FAILED = {
     errno.ENOSPC: "could not be written: the disk is full. What was there before is as it was",
-    errno.EDQUOT: "could not be written: your share of the disk is used up",
-    errno.EROFS: "could not be written: the folder is read-only. Name another place",
-    errno.EACCES: "could not be read or written: you have no right to. Name another place",
+    errno.EDQUOT: "could not be written: your disk quota is used up",
+    errno.EROFS: "could not be written: the folder is read-only. Choose another place",
+    errno.EACCES: "could not be read or written: permission denied. Choose another place",
     errno.EMFILE: "could not be opened: too many files are open (ulimit -n)",
     errno.EISDIR: "is a folder, and a file is needed",
     errno.ENOTDIR: "could not be written: a part of that path is a file, no folder",

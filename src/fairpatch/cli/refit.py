@@ -40,7 +40,8 @@ def run(
     data: Data = None,
     out: Annotated[Path, typer.Option(help="the new run's folder")] = Path("refit"),
     take: Annotated[
-        str | None, typer.Option(help="keep, turn or learn; by default the least that is certified")
+        str | None,
+        typer.Option(help="keep, rescale or learn; by default the least that is certified"),
     ] = None,
     max_churn: Annotated[
         float | None, typer.Option(help="share of decisions that may differ from until now")
@@ -65,7 +66,7 @@ def run(
     if (score is None) == (model is None):
         refuse("name the new base model: --score COLUMN or --model FILE")
     if take is not None and take not in WAYS:
-        refuse(f"--take must be keep, turn or learn; got {take!r}")
+        refuse(f"--take must be keep, rescale or learn; got {take!r}")
     if (out / "manifest.json").exists() and not force:
         refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
     before = options_of(folder, data=data, trust_model=trust_model)

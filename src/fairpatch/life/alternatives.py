@@ -366,7 +366,7 @@ def _choose(tried: list[Tried], target: Target, need: Need) -> tuple[str | None,
     if not serve:
         met = sum(t.met for t in tried)
         return None, (
-            f"None serves: {met} of {len(tried)} tries meet the target"
+            f"None qualifies: {met} of {len(tried)} tries meet the target"
             + (", and none of these keeps the business need within its tolerance." if met else ".")
         )
     near, words = serve, "changes the fewest decisions"
@@ -378,7 +378,7 @@ def _choose(tried: list[Tried], target: Target, need: Need) -> tuple[str | None,
     others = [t for t in tried if t.reached and not (t.met and t.kept)]
     return best.name, (
         f"{len(serve)} of {len(tried)} tries meet the target and keep the business need; this one "
-        f"{words}. {len(others)} others were found and do not serve."
+        f"{words}. {len(others)} others were found and do not qualify."
     )
 
 

@@ -250,7 +250,7 @@ def _day(text: str) -> None:
     except ValueError:
         same = False
     if not same:
-        raise ValueError(f"{text!r} is no day; expected one as 2026-12-01")
+        raise ValueError(f"{text!r} is not a date; expected one such as 2026-12-01")
 
 
 def _sign(text: str, path: Path) -> str:
@@ -291,7 +291,7 @@ def _check_order(before: list[Entry], event: Event, patch: str, since: str | Non
         )
     started = [e.day for e in before if e.event == "applied" and e.since and e.patch == patch]
     if event == "retired" and not started:
-        raise ValueError("this patch was never put in use, by the ledger: there is no end to note")
+        raise ValueError("by the ledger this patch was never put in use, so its use cannot end")
     if event == "retired" and (since or now[:10]) < min(started):
         raise ValueError(
             f"this patch was put in use on {min(started)}, and cannot be retired before, on "

@@ -43,7 +43,7 @@ def monitor(
     compare_with: Any = None,
     show_small_counts: bool = False,
 ) -> Watch:
-    """One period more: counted by one GROUP BY, appended to the history, and all of it judged.
+    """Add one period to the history and test all guarantees again.
 
     Parameters
     ----------

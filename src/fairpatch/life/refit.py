@@ -1,4 +1,4 @@
-"""A retrained model and its old patch: keep it, turn its price, or learn again near it.
+"""A retrained model and its old patch: keep it, rescale it, or learn again near it.
 
 All three are judged on the same people, whom none of them has seen, each at a third of the error:
 the target, changes against the new f, and churn, the decisions that differ from the previous ones.
@@ -32,9 +32,13 @@ from fairpatch.patch import Patch
 from fairpatch.patched import PatchedModel
 from fairpatch.target import Target
 
-Way = Literal["keep", "turn", "learn"]
-WAYS: tuple[Way, ...] = ("keep", "turn", "learn")
-WORDS = {"keep": "the old patch as it is", "turn": "at another strength", "learn": "learned again"}
+Way = Literal["keep", "rescale", "learn"]
+WAYS: tuple[Way, ...] = ("keep", "rescale", "learn")
+WORDS = {
+    "keep": "the old patch as it is",
+    "rescale": "with other points needed",
+    "learn": "learned again",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +109,7 @@ class Refit:
         notes.append(
             "No way is certified: read the verdicts before you go on."
             if best is None
-            else f"To recommend: {best.way}, {WORDS[best.way]}."
+            else f"Recommended: {best.way}, {WORDS[best.way]}."
         )
         return Table(
             "The old patch and the new model",
@@ -181,10 +185,12 @@ def refit(
     made["keep"] = on_new(old.patch)
     judged_by: dict[Way, Certificate | None] = {}
     try:
-        turned, judged_by["turn"] = retune(old.patch, first, target, CertificationSample(fresh))
-        made["turn"] = on_new(turned)
+        rescaled, judged_by["rescale"] = retune(
+            old.patch, first, target, CertificationSample(fresh)
+        )
+        made["rescale"] = on_new(rescaled)
     except (TargetNotReachedError, ValueError) as error:
-        lost["turn"] = _why(error)
+        lost["rescale"] = _why(error)
     try:
         g.fit(X, y, sensitive_features=sensitive_features, previous=old)
         made["learn"] = g.patched_
@@ -214,7 +220,7 @@ def refit(
 
 
 def churn(rows: Rows, decided: Ints) -> Estimate:
-    """The share of people decided otherwise than previous, of whom that is known."""
+    """The share of people whose decision differs from the previous one, where that is known."""
     return _differ(_previous(rows), decided)
 
 
@@ -232,7 +238,7 @@ def _differ(past: Ints, decided: Ints) -> Estimate:
     """The same as far as it may be told."""
     n, exact = int((past >= 0).sum()), _apart(past, decided)
     if exact is None:
-        return Estimate.undefined("nobody's decision of yesterday is known")
+        return Estimate.undefined("no previous decision is known")
     k = round(exact * n)
     if too_few(k) or too_few(n - k):
         return Estimate.withhold(_about(k, n))

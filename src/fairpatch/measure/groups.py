@@ -39,7 +39,7 @@ def check_values(feature: str, values: Sequence[Value]) -> None:
     )
     raise ValueError(
         f"sensitive feature {feature!r} has {len(values)} values, all of them numbers: cut it into "
-        f"bands, for example {how}. If they are codes, make texts of them"
+        f"bands, for example {how}. If they are codes, convert them to text"
     )
 
 

@@ -128,7 +128,7 @@ class Estimate:
     high: float | None = None
     reason: str | None = None
     between: tuple[str, str] | None = field(default=None, compare=False, repr=False)
-    """The groups that the value hangs on: of the lowest rate and of the highest."""
+    """The groups that the value depends on: of the lowest rate and of the highest."""
     within: tuple[float, float] | None = None
     """Where the value lies, if no more than that may be said of it."""
 
@@ -194,7 +194,7 @@ class Estimate:
 
     @property
     def groups(self) -> str:
-        """The groups that the value hangs on, in words; nothing where they are not named.
+        """The groups that the value depends on, in words; nothing where they are not named.
 
         >>> Estimate(0.8, between=("f", "m")).groups
         ' (f against m)'

@@ -96,7 +96,7 @@ def evenly_known(counts: Counts, *, with_label: bool) -> Counts:
         what = "label" if with_label else "group"
         raise NotKnownError(
             f"of people with decision {f} before and {g} after the patch, hardly anybody's {what} "
-            "is known: what is known of others does not tell"
+            "is known, and the others' say nothing about theirs"
         )
     share = (asked / np.maximum(everybody, 1))[counted].min(initial=1.0)
     if counts.parts is not None:  # people have several rows: none is left out, all weigh less

@@ -27,7 +27,7 @@ from fairpatch.patch.parts import Column, Kind
 # =============================================  ========================  =========================
 #
 # Where all categories of a patch are text, a column of numbers is refused too, and the other way
-# round: no line of the scorecard could hold for anybody, and nobody would notice.
+# round: every line would silently fail to match.
 
 Holds = Literal["text", "numbers", "both"]
 """What the categories of a column are."""

@@ -65,7 +65,7 @@ class Figure(ReviewPart):
     withheld: bool = False
     """Whether there is one that is not given in full, to protect small groups."""
     groups: str
-    """The groups that a comparison hangs on, in words: lowest against highest."""
+    """The groups that a comparison depends on, in words: lowest against highest."""
     between: tuple[str, str] | None
     """The same as a pair."""
 

@@ -145,7 +145,7 @@ SMALL = 0.02
 
 
 def binding(effect: Effect, groups: Sequence[GroupsSection]) -> Iterator[Finding]:
-    """Whether what was asked hangs on very few people."""
+    """Whether what was asked depends on very few people."""
     for section in groups:
         if len(section.features) != 1:
             continue

@@ -232,5 +232,5 @@ def _impossible(subject: Subject) -> Iterator[Finding]:
                 name="impossible values",
                 level="look",
                 text=f"A few values of {column.name} are negative: are they mistakes?",
-                todo="Mend them, or leave them empty, before anybody is decided by them.",
+                todo="Correct them, or leave them empty, before the patch decides about anybody.",
             )
