@@ -75,7 +75,7 @@ def _jobs(some: Any, f: Any, g: FairPatch, X: Any) -> dict[str, Callable[[], Any
         "f, ONNX": alone.model({name: onnx.TensorProto.DOUBLE}, {}),
         "patched, ONNX": merged_graph(g.patched_, X),
     }
-    jobs = {"f, Python": lambda: f.predict_proba(some), "patched, OnePerson": each,
+    jobs = {"f, Python": lambda: f.predict_proba(some), "patched, RowScorer": each,
             "patched, predict": lambda: g.predict(some)}  # fmt: skip
     return jobs | {k: _graph(made, some) for k, made in graphs.items()}
 

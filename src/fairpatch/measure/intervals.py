@@ -119,7 +119,7 @@ class Estimate:
     0.276 [0.190, 0.390]
     >>> print(Estimate.undefined("no group gets outcome 1"))
     undefined: no group gets outcome 1
-    >>> print(Estimate.somewhere(0.104, 0.251))
+    >>> print(Estimate.from_range(0.104, 0.251))
     0.10 to 0.26
     """
 

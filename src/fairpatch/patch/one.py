@@ -52,7 +52,7 @@ class RowScorer:
     >>> patch = Patch(columns=[Column(name="a", kind="number")], concepts=[Concept(
     ...     name="c", weight=1.0, intercept=0.0,
     ...     numbers=[NumberWeight(column="a", coefficient=-1.0, missing=0.0)])])
-    >>> OnePerson(patch).decide({"a": 2.0}, 0.3).decision
+    >>> RowScorer(patch).decide({"a": 2.0}, 0.3).decision
     True
     """
 
