@@ -23,11 +23,11 @@ from benchmarks.sample import Sample
 from fairpatch._tools.arrays import Bools, Floats
 from fairpatch.card.learner import Card
 from fairpatch.choose.choice import options
-from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.fit import fit_target, train_frontier
 from fairpatch.choose.learner import Task, dial_ratio
 from fairpatch.choose.menu import FINER as FINEST
 from fairpatch.choose.menu import WIDEST
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.commod.adversarial import Adversarial
 from fairpatch.commod.problem import Grid
 from fairpatch.data.rows import Rows
@@ -35,8 +35,8 @@ from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
 from fairpatch.measure.cells import untouched
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.dial import trace
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, Metric
+from fairpatch.measure.strength_curve import trace
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.target import Target

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks import journal
 from fairpatch._tools.tables import Table
 from fairpatch._tools.verdict import Verdict
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.datasets import Population
 from fairpatch.front import FairPatch
 from fairpatch.inputs.roles import Roles

@@ -14,7 +14,7 @@ from benchmarks.problems import parts
 from benchmarks.sample import Sample
 from fairpatch._tools.arrays import Floats
 from fairpatch._tools.tables import Table
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.front import FairPatch
 from fairpatch.inputs.roles import Roles
 from fairpatch.measure import p_rule

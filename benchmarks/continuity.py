@@ -17,8 +17,8 @@ from fairpatch._tools.tables import Table
 from fairpatch.choose.learner import Patches
 from fairpatch.data.rows import Rows
 from fairpatch.front import FairPatch
-from fairpatch.measure.dial import trace
 from fairpatch.measure.metric import P_RULE
+from fairpatch.measure.strength_curve import trace
 from fairpatch.patch import Patch
 from fairpatch.target import Target
 

@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from fairpatch._tools.tables import Table
-from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.fit import fit_target
 from fairpatch.choose.learner import Task
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.commod.adversarial import Adversarial
 from fairpatch.commod.problem import Grid
 from fairpatch.data.rows import Rows

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from fairpatch._tools.tables import Table
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.datasets import Population, load
 from fairpatch.front import FairPatch
 from fairpatch.patch.encoding import Encoder

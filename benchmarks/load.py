@@ -29,7 +29,7 @@ from fairpatch.engines.onnx_base import base_logits
 from fairpatch.engines.onnx_graph import Graph
 from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import load, save
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 RATE = 500
 CLIENTS = 16

@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks.certificate import NOT_FEATURES, SETTINGS, TRUTH_ROWS, TRUTH_SEED, Setting, violates
 from fairpatch._tools.arrays import Bools, Floats
 from fairpatch._tools.tables import Table
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.patch.encoding import Encoder
 
 ROWS = (3_000, 10_000, 30_000)

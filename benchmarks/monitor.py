@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import norm
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch._tools.tables import Table
 from fairpatch.measure.metric import P_RULE, TPR_GAP, Metric
 from fairpatch.measure.over_time import attention, averaged, claims_of, evidence

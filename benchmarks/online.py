@@ -27,7 +27,7 @@ from fairpatch.engines.onnx_base import base_logits
 from fairpatch.engines.onnx_graph import Graph
 from fairpatch.front import FairPatch
 from fairpatch.inputs.base import BaseModel
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 from fairpatch.target import Target
 
 CALLS = 2_000

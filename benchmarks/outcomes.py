@@ -18,7 +18,7 @@ from benchmarks.datasets import load
 from benchmarks.problems import fitted_model
 from fairpatch._tools.tables import Table
 from fairpatch.choose.certificate import certify
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.data.outcomes import expected_of
 from fairpatch.datasets import Population, load_loans
 from fairpatch.decision import Decision

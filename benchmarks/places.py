@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.problems import PROBLEMS, parts
 from benchmarks.sample import Sample
 from fairpatch._tools.arrays import Bools
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.front import FairPatch
 from fairpatch.measure import accuracy, p_rule
 from fairpatch.measure.counts import Counts

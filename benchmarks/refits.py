@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.datasets import load
 from benchmarks.problems import PROBLEMS, fitted_model
 from fairpatch._tools.tables import Table
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.front import FairPatch
 from fairpatch.inputs.base import BaseModel
 from fairpatch.target import Target

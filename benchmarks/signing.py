@@ -14,9 +14,9 @@ from benchmarks.problems import PROBLEMS, fitted_model
 from benchmarks.roles import every_column
 from fairpatch._tools.tables import Table
 from fairpatch.card.learner import Card
-from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.learner import Learner, dial_ratio
 from fairpatch.choose.menu import FINER, WIDEST
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.front import FairPatch
 from fairpatch.inputs.base import BaseModel
 from fairpatch.measure.cells import untouched

@@ -9,7 +9,7 @@ from sklearn.model_selection import train_test_split
 from benchmarks.datasets import load
 from fairpatch._tools.arrays import Bools, Floats, Ints
 from fairpatch._tools.tables import Table
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.front import FairPatch
 from fairpatch.inputs.base import BaseModel
 from fairpatch.measure import accuracy, change_rate, p_rule

@@ -114,7 +114,7 @@ class Paths:
 
     def one_person(self) -> Callable[[], Any]:
         """Ten thousand requests, one after the other."""
-        from fairpatch.patch.one import RowScorer
+        from fairpatch.patch.row_scorer import RowScorer
 
         one, rows = RowScorer(self.g.patch_), self.loans.head(1_000).to_dict("records")
         return lambda: [one.decide(row, row["score"]) for row in rows * 10]

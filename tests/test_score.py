@@ -15,8 +15,8 @@ from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import RowScorer
 from fairpatch.patch.parts import ScoreBand
+from fairpatch.patch.row_scorer import RowScorer
 
 SCALE = PointScale(base=600, odds=1, double=20)
 BANDS = (

@@ -12,7 +12,7 @@ from fairpatch.engines.sql import sql
 from fairpatch.life import History, monitor, refit
 from fairpatch.patch import load, save
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 
 @pytest.fixture(scope="module")

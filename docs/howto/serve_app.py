@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI, HTTPException
 
 from fairpatch.patch import Patch
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 
 def service(patch: Patch, score: Callable[[dict[str, Any]], float], columns: list[str]) -> FastAPI:

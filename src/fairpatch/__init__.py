@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fairpatch import commod as commod
-    from fairpatch import datasets, life, measure, patch
+    from fairpatch import datasets as datasets
+    from fairpatch import life as life
+    from fairpatch import measure as measure
+    from fairpatch import patch as patch
     from fairpatch.card.learner import Card as Card
-    from fairpatch.choose.findings import TargetNotReachedError as TargetNotReachedError
+    from fairpatch.choose.objections import TargetNotReachedError as TargetNotReachedError
     from fairpatch.decision import Decision as Decision
     from fairpatch.front import FairPatch as FairPatch
     from fairpatch.inputs.base import BaseModel as BaseModel
@@ -35,7 +38,7 @@ _HOME = {
     "PatchedModel": "fairpatch.patched",
     "Roles": "fairpatch.inputs.roles",
     "Target": "fairpatch.target",
-    "TargetNotReachedError": "fairpatch.choose.findings",
+    "TargetNotReachedError": "fairpatch.choose.objections",
     "audit": "fairpatch.report.audit",
     "review": "fairpatch.report.review",
 }

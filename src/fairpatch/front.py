@@ -28,10 +28,10 @@ from fairpatch.estimator import PatchEstimator, seed_of
 from fairpatch.identity.compare import IfUnlike
 from fairpatch.identity.fingerprint import with_probe
 from fairpatch.inputs.base import BaseModel, Estimator
-from fairpatch.inputs.made import made_of
-from fairpatch.inputs.names import check_direction
 from fairpatch.inputs.notice import ask_table
+from fairpatch.inputs.past_decisions import made_of
 from fairpatch.inputs.roles import Roles
+from fairpatch.inputs.vocabulary import check_direction
 from fairpatch.measure.places import Places
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import in_scope_table

@@ -20,7 +20,7 @@ from fairpatch.data.splits import CertificationSample, thinned_table
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.identity.fingerprint import scores_alike
 from fairpatch.inputs.base import NO_SCORE, BaseModel, chances_of, scores_of, thresholds_of
-from fairpatch.inputs.made import made_in, made_of
+from fairpatch.inputs.past_decisions import made_in, made_of
 from fairpatch.inputs.sensitive import take_apart
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons

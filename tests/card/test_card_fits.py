@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from fairpatch import Card, FairPatch, Target
 from fairpatch.choose import choice as choosing
 from fairpatch.choose.choice import choose
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.commod import Adversarial, Training
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import count_rows, in_memory

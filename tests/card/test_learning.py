@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairpatch.card.aim import CellModel, CellModelOptions, Cells, FactoredModel, Limit, multipliers
+from fairpatch.card.bins import Field, bin_edges, fields_of, left_out
 from fairpatch.card.confidence import bands_of, orders_of, with_values
-from fairpatch.card.fields import Field, bin_edges, fields_of, left_out
 from fairpatch.card.learner import Card
 from fairpatch.card.problem import (
     Aim,

@@ -18,7 +18,7 @@ from fairpatch.measure.metric import P_RULE
 from fairpatch.patch import load, save
 from fairpatch.patch.batch import apply_to_capacity, apply_to_places
 from fairpatch.patch.edit import difference
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 TARGET = Target(p_rule=0.75, action="refer", max_changes=0.2)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from fairpatch import FairPatch, Roles, Target
-from fairpatch.card.fields import bin_edges
+from fairpatch.card.bins import bin_edges
 from fairpatch.card.scorecard import _few
 from fairpatch.patch.apply import apply
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fairpatch import Target
 from fairpatch.choose.choice import _cost, _with_margin
-from fairpatch.choose.findings import _best
+from fairpatch.choose.objections import _best
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 

@@ -14,8 +14,8 @@ from fairpatch.measure import (
     p_rule,
     tpr_gap,
 )
-from fairpatch.measure.dial import trace
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
+from fairpatch.measure.strength_curve import trace
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 
 PERSON = st.tuples(

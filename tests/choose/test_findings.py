@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from fairpatch import FairPatch, Roles, Target
-from fairpatch.card.fields import Field
+from fairpatch.card.bins import Field
 from fairpatch.card.learner import Card
 from fairpatch.card.scorecard import Points
 from fairpatch.card.sense import of_no_group, perverse_points, turned_fields
-from fairpatch.choose.findings import (
+from fairpatch.choose.objections import (
     FAR_BELOW,
     Seen,
     outcome_gap,
@@ -18,7 +18,7 @@ from fairpatch.choose.findings import (
     worst_outcomes,
 )
 from fairpatch.datasets import Population
-from fairpatch.measure.dial import trace
+from fairpatch.measure.strength_curve import trace
 from fairpatch.patch.parts import Column
 
 

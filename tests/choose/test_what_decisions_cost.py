@@ -6,7 +6,7 @@ import pytest
 
 from fairpatch import FairPatch, Target
 from fairpatch.data.outcomes import Costs
-from fairpatch.measure.dial import trace
+from fairpatch.measure.strength_curve import trace
 
 
 def taken_apart(frame):

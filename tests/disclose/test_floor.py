@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairpatch._tools.floor import MIN_PEOPLE, ends_of, too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, ends_of, too_few
 
 
 def test_nobody_is_not_too_few_and_ten_are_enough():

@@ -24,7 +24,7 @@ from fairpatch.patch import (
     RangesWeight,
 )
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 P = 0.4
 NOT_THERE = (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError)

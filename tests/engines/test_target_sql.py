@@ -8,7 +8,7 @@ import pytest
 from fairpatch.choose.certificate import certify
 from fairpatch.decision import Decision
 from fairpatch.engines.sql import DIALECTS
-from fairpatch.engines.target_sql import target_sql
+from fairpatch.engines.target_query import target_sql
 from fairpatch.measure.counts import Counts
 from fairpatch.target import Target
 

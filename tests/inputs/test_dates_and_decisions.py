@@ -9,7 +9,7 @@ import pytest
 
 from fairpatch import Decision, FairPatch, Roles, Target, audit
 from fairpatch.datasets import Population
-from fairpatch.inputs.made import made_expr, made_in, made_of
+from fairpatch.inputs.past_decisions import made_expr, made_in, made_of
 from fairpatch.inputs.values import month_expr, months_of, periods, since
 
 DAYS = pd.to_datetime(["2024-11-30", "2025-01-02", None, "2025-01-31"])

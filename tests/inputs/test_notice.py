@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from fairpatch import Decision, FairPatch, Roles, Target, audit
-from fairpatch.inputs.names import group_word, is_person, is_protected, is_unknown
 from fairpatch.inputs.notice import Seen, UnsaidError, questions_of, special_codes
+from fairpatch.inputs.vocabulary import group_word, is_person, is_protected, is_unknown
 
 N = 4_000
 RANDOM = np.random.default_rng(5)

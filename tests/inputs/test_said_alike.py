@@ -9,7 +9,7 @@ from fairpatch import Decision, FairPatch, Roles, Target, audit
 from fairpatch.datasets import Population
 from fairpatch.inputs.base import NO_SCORE
 from fairpatch.patch.batch import filled
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 TWO = {"a": (0.6, 0.0), "b": (0.4, 1.0)}
 

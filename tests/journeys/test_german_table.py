@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from fairpatch.patch import load
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "german_table.py"
 

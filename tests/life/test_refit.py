@@ -12,7 +12,7 @@ from fairpatch import Card, FairPatch
 from fairpatch.data.rows import contents
 from fairpatch.life import refit
 from fairpatch.life.refit import churn
-from fairpatch.measure.dial import trace
+from fairpatch.measure.strength_curve import trace
 
 
 @pytest.fixture(scope="module")

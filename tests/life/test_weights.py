@@ -7,7 +7,7 @@ import pytest
 from cli.test_cli import POPULATION, fairpatch
 from fairpatch import Decision, FairPatch, Roles, Target
 from fairpatch._tools.verdict import Verdict
-from fairpatch.engines.target_sql import target_sql
+from fairpatch.engines.target_query import target_sql
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
 from fairpatch.measure.counts import Counts

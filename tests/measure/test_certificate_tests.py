@@ -10,7 +10,7 @@ from scipy.stats import beta, norm
 from fairpatch import Target
 from fairpatch.choose.certificate import certify
 from fairpatch.measure import Counts
-from fairpatch.measure.judgement import judge_ceiling, score_test, two_sided
+from fairpatch.measure.hypothesis_tests import judge_ceiling, score_test, two_sided
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 

@@ -7,15 +7,15 @@ import pytest
 from fairpatch import Decision, FairPatch, Roles, Target
 from fairpatch._tools.verdict import Verdict
 from fairpatch.datasets import Population
-from fairpatch.engines.target_sql import target_sql
+from fairpatch.engines.target_query import target_sql
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
 from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.dial import in_layers, trace
 from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE
+from fairpatch.measure.strength_curve import in_layers, trace
 
 EACH, MIXED = Comparisons.of("z", "each"), Comparisons.of("z", "standardised")
 GROUPS = {"a": (0.7, 0.0), "b": (0.3, 1.0)}

@@ -8,7 +8,7 @@ import pytest
 from fairpatch._tools.verdict import Verdict
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.fewest_together import fewest_together
-from fairpatch.measure.judgement import two_sided
+from fairpatch.measure.hypothesis_tests import two_sided
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 from fairpatch.measure.places import Places
 

@@ -9,8 +9,8 @@ from scipy.stats import norm
 from fairpatch import Target
 from fairpatch.choose.certificate import Result
 from fairpatch.measure import Counts
+from fairpatch.measure.hypothesis_tests import judge_ceiling, judge_ratio, score_test
 from fairpatch.measure.intervals import Estimate
-from fairpatch.measure.judgement import judge_ceiling, judge_ratio, score_test
 from fairpatch.measure.metric import P_RULE
 
 (REQUIREMENT,) = Target(p_rule=0.8).requirements

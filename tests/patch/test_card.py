@@ -36,7 +36,7 @@ from fairpatch.patch import (
 from fairpatch.patch.apply import DECISION, POINTS, RATIO, REASON, apply
 from fairpatch.patch.apply import SCORE as PATCHED
 from fairpatch.patch.edit import difference, is_as_learned, seal
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 from fairpatch.patch.words import band_rows
 from fairpatch.patched import PatchedModel
 

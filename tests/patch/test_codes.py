@@ -11,7 +11,7 @@ from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, edit
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 PART = RangesWeight(
     column="util",

@@ -18,7 +18,7 @@ from fairpatch.measure.cells import DIRECTIONS
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import DECISION, SCORE, apply
 from fairpatch.patch.decide import changes, decide
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 T = 0.4
 # f's decision (1 above the threshold), r -> the patched decision, where 1 is favourable

@@ -8,7 +8,7 @@ from attack.engines import in_numpy
 from attack.test_every_engine import PATCHES, problem
 from fairpatch.patch import Column, Concept, NumberWeight, Patch
 from fairpatch.patch.apply import DECISION, POINTS, RATIO, REASON, apply
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 
 @pytest.mark.parametrize("number", range(PATCHES))

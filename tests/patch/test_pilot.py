@@ -12,7 +12,7 @@ from fairpatch.engines.onnx import patch_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 from fairpatch.patch.apply import apply
-from fairpatch.patch.one import RowScorer
+from fairpatch.patch.row_scorer import RowScorer
 
 CARD = Patch(
     columns=[Column(name="debt", kind="number")],

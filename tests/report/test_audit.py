@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from fairpatch import Decision, audit
-from fairpatch._tools.floor import UNPROTECTED
+from fairpatch._tools.smallest_count import UNPROTECTED
 from fairpatch.datasets import Population
 from fairpatch.disclose.suppress import PublishedCount
 

@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 from typer.testing import CliRunner
 
 from fairpatch import FairPatch, Target
-from fairpatch.choose.findings import TargetNotReachedError
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.cli.main import app
 from fairpatch.measure.metric import P_RULE
 from fairpatch.report.refusal import Refusal

@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 from sklearn.exceptions import NotFittedError
 
 from fairpatch import FairPatch, PatchedModel, Target, TargetNotReachedError, review
-from fairpatch._tools.floor import UNPROTECTED
+from fairpatch._tools.smallest_count import UNPROTECTED
 from fairpatch.commod import Commod, Training
 from fairpatch.identity.compare import OtherModelError
 

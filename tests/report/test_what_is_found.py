@@ -6,7 +6,7 @@ import pytest
 
 from fairpatch import FairPatch, PatchedModel, Target, review
 from fairpatch.inputs.base import BaseModel
-from fairpatch.inputs.names import is_protected
+from fairpatch.inputs.vocabulary import is_protected
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 from fairpatch.report.figures import Figure, Finding
 from fairpatch.report.findings.groups import _apart

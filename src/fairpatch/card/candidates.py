@@ -18,8 +18,8 @@ import numpy as np
 from fairpatch._tools.arrays import Floats, Ints
 from fairpatch._tools.progress import tell
 from fairpatch.card.aim import TEACHERS, CellModelOptions, Limit
+from fairpatch.card.bins import CardOptions, KeepOrder
 from fairpatch.card.confidence import FEW, FINE, STEPS, bands_of, closed
-from fairpatch.card.fields import CardOptions, KeepOrder
 from fairpatch.card.problem import (
     Aim,
     ScorecardProblem,
@@ -33,8 +33,8 @@ from fairpatch.card.problem import (
 )
 from fairpatch.card.scorecard import Points, Scores, above_zero, rounded, steadied
 from fairpatch.card.sense import perverse_points, turned_fields
-from fairpatch.choose.findings import FAR_BELOW, MOSTLY, PERVERSE, TURNED
 from fairpatch.choose.learner import FARTHEST, HUNDRED, Task, hundred_ratio, needed_at, scale_of
+from fairpatch.choose.objections import FAR_BELOW, MOSTLY, PERVERSE, TURNED
 from fairpatch.data.splits import Crossed
 from fairpatch.decision import Decision
 from fairpatch.inputs.roles import Roles

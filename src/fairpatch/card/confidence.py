@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch._tools.arrays import Floats, Ints
-from fairpatch.card.fields import Field
+from fairpatch.card.bins import Field
 from fairpatch.choose.learner import FARTHEST, Ask
 from fairpatch.decision import Decision
 from fairpatch.measure.cells import Direction, may_demote, may_promote

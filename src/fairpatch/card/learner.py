@@ -7,9 +7,9 @@ import numpy as np
 
 from fairpatch._tools.arrays import Floats, Ints
 from fairpatch.card.aim import CellModelOptions
+from fairpatch.card.bins import CardOptions
 from fairpatch.card.candidates import Cards, aims_of, learn_cards, most_columns
 from fairpatch.card.confidence import FEW, closed, opened
-from fairpatch.card.fields import CardOptions
 from fairpatch.card.problem import columns_for, scorecard_problem, scores_for
 from fairpatch.card.scorecard import rounded
 from fairpatch.choose.certificate import Certificate

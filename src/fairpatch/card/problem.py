@@ -13,8 +13,8 @@ import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats, Ints
 from fairpatch.card.aim import CellModel, CellModelOptions, Cells, FactoredModel, Limit, multipliers
+from fairpatch.card.bins import CardOptions, Field, fields_of, left_out
 from fairpatch.card.confidence import Levels, full_confidence, orders_of
-from fairpatch.card.fields import CardOptions, Field, fields_of, left_out
 from fairpatch.card.scorecard import Rules, Scores, choose_columns, learn_scores
 from fairpatch.card.sense import of_no_group
 from fairpatch.choose.learner import Ask, Task

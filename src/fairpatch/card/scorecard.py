@@ -16,8 +16,8 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import lsq_linear
 
 from fairpatch._tools.arrays import Floats, Ints
+from fairpatch.card.bins import CardOptions, Field
 from fairpatch.card.confidence import Levels
-from fairpatch.card.fields import CardOptions, Field
 from fairpatch.choose.learner import HUNDRED
 from fairpatch.measure.cells import Direction
 from fairpatch.patch.model import weights_of

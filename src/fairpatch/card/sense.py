@@ -11,11 +11,11 @@ from itertools import pairwise
 import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats, Ints
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
+from fairpatch.card.bins import Field
 from fairpatch.card.confidence import Levels
-from fairpatch.card.fields import Field
 from fairpatch.card.scorecard import Points
-from fairpatch.choose.findings import SURE, outcome_gap
+from fairpatch.choose.objections import SURE, outcome_gap
 from fairpatch.measure.intervals import wilson
 
 ONE_GROUP = 0.95

@@ -1,7 +1,7 @@
 """The certificate: whether the requirements hold in the population, not only in the data at hand.
 
 Judged on rows that neither learning nor choosing has seen; how, is each metric's own affair
-(``fairpatch.measure.judgement``).
+(``fairpatch.measure.hypothesis_tests``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpatch._tools.floor import MIN_PEOPLE, ROUNDED, SMALL_GROUP, full_tens, too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, ROUNDED, SMALL_GROUP, full_tens, too_few
 from fairpatch._tools.tables import Table
 from fairpatch._tools.verdict import Verdict, worst
 from fairpatch.data.rows import Rows
@@ -18,11 +18,11 @@ from fairpatch.data.splits import count_rows
 from fairpatch.disclose.protected import Protected, of_pair, reviewed
 from fairpatch.disclose.suppress import PublishedCount
 from fairpatch.inputs.base import AT_THRESHOLD
-from fairpatch.inputs.made import Overruled, overruled
+from fairpatch.inputs.past_decisions import Overruled, overruled
 from fairpatch.inputs.values import periods
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.hypothesis_tests import Judgement
 from fairpatch.measure.intervals import Estimate
-from fairpatch.measure.judgement import Judgement
 from fairpatch.measure.metric import P_RULE, Metric
 from fairpatch.measure.places import Places
 from fairpatch.measure.rates import changed_rate

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._tools.arrays import Floats
-from fairpatch._tools.floor import MIN_PEOPLE, too_few
-from fairpatch.choose.findings import (
+from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
+from fairpatch.choose.frontier import Frontier, fewest
+from fairpatch.choose.learner import sense_of
+from fairpatch.choose.objections import (
     Seen,
     TargetNotReachedError,
     nearest,
@@ -18,15 +20,13 @@ from fairpatch.choose.findings import (
     too_many,
     worst_outcomes,
 )
-from fairpatch.choose.frontier import Frontier, fewest
-from fairpatch.choose.learner import sense_of
 from fairpatch.data.outcomes import Expected
 from fairpatch.measure.bounds import Bound
 from fairpatch.measure.cells import Direction
-from fairpatch.measure.dial import StrengthCurve
 from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.metric import METRICS, Metric
 from fairpatch.measure.places import Places, share_moved
+from fairpatch.measure.strength_curve import StrengthCurve
 from fairpatch.target import Requirement, Target, judgeable
 
 WIDEST, CLOSEST, RUNGS = 0.25, 0.004, 24

@@ -9,21 +9,17 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch._tools.hints import did_you_mean
 from fairpatch._tools.progress import tell
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import Certificate, about_rows, certify
 from fairpatch.choose.choice import Choice, choose, options
-from fairpatch.choose.findings import MOST as MOST_ASKED
-from fairpatch.choose.findings import (
-    TargetNotReachedError,
-    check_points_right,
-    looks_known,
-)
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned, Learner, Pool, Task
 from fairpatch.choose.menu import Menu, Search, menu_of
+from fairpatch.choose.objections import MOST as MOST_ASKED
+from fairpatch.choose.objections import TargetNotReachedError, check_points_right, looks_known
 from fairpatch.data.outcomes import (
     Expected,
     expected_of,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from fairpatch._tools.arrays import Bools, Floats, Ints
-from fairpatch._tools.floor import too_few
+from fairpatch._tools.smallest_count import too_few
 from fairpatch.choose.learner import HUNDRED, Learned, Pool
 from fairpatch.data.outcomes import Costs
 from fairpatch.data.rows import Rows, layers_of, strata_of
@@ -19,10 +19,10 @@ from fairpatch.measure.bounds import Bound
 from fairpatch.measure.cells import UNKNOWN, Direction, untouched
 from fairpatch.measure.comparisons import Comparisons, Layers
 from fairpatch.measure.counts import Counts
-from fairpatch.measure.dial import Priced, StrengthCurve, in_layers, trace
 from fairpatch.measure.fewest_together import fewest_together
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.scores import displacement
+from fairpatch.measure.strength_curve import Priced, StrengthCurve, in_layers, trace
 from fairpatch.patch.encoding import Encoder
 from fairpatch.target import Requirement, Target
 

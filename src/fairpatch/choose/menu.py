@@ -17,17 +17,17 @@ from typing import Any, Protocol, overload
 import narwhals as nw
 import numpy as np
 
-from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch._tools.tables import Table
 from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import Choice, choose
-from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned, Learner, Task
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.data.rows import Rows
-from fairpatch.inputs.names import is_protected
+from fairpatch.inputs.vocabulary import is_protected
 from fairpatch.measure.scores import ANY, group_auc
 from fairpatch.patch import Patch
 from fairpatch.patch.edit import held_back

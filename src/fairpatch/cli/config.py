@@ -21,9 +21,9 @@ from fairpatch.choose.learner import learner_of, options_of
 from fairpatch.cli.data import Dialect
 from fairpatch.cli.say import note, refuse
 from fairpatch.decision import MOVED, Decision
-from fairpatch.inputs.names import harm_in
 from fairpatch.inputs.probable import columns_of
 from fairpatch.inputs.roles import Roles
+from fairpatch.inputs.vocabulary import harm_in
 from fairpatch.life.plan import Need
 from fairpatch.report.signed import About
 from fairpatch.target import GONE, OPTIONS, Target

@@ -29,7 +29,7 @@ PERCENT = 100
 
 def find_decisions(guess: Any, frame: Any, names: list[str]) -> None:
     """The first column of two words, one of which approves and the other denies."""
-    from fairpatch.inputs.names import DENIED, FAVOURED, says
+    from fairpatch.inputs.vocabulary import DENIED, FAVOURED, says
 
     for name in names:
         column = frame[name].dropna()

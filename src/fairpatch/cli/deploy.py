@@ -153,7 +153,7 @@ def _query(
 def _target_query(folder: Path, patch: "Patch", table: str, dialect: "Dialect") -> str:
     """The run's target, asked of a table that the patch was applied to."""
     from fairpatch.engines.deploy import replaced, stand_in
-    from fairpatch.engines.target_sql import target_sql
+    from fairpatch.engines.target_query import target_sql
 
     if not folder.is_dir():
         refuse("--to test needs a run's folder: a patch file does not know the target")

@@ -25,7 +25,7 @@ def run(
     """Edit a card; the verdicts are made anew on the rows that are given."""
     from fairpatch._tools.files import dumps_safely, write_whole
     from fairpatch._tools.verdict import Verdict
-    from fairpatch.choose.findings import TargetNotReachedError
+    from fairpatch.choose.objections import TargetNotReachedError
     from fairpatch.disclose.protected import reviewed
     from fairpatch.measure.rates import changed_rate
     from fairpatch.patch import edit, load, save

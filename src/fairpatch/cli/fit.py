@@ -38,7 +38,7 @@ from fairpatch.cli.verdicts import check_fail_on, leave, leave_if_found, tell_fi
 if TYPE_CHECKING:
     from fairpatch._tools.verdict import Verdict
     from fairpatch.choose.certificate import Certificate
-    from fairpatch.choose.findings import TargetNotReachedError
+    from fairpatch.choose.objections import TargetNotReachedError
     from fairpatch.cli.config import Config
     from fairpatch.front import FairPatch
     from fairpatch.patch import Patch
@@ -155,7 +155,7 @@ def fit(
     """Do it, write the folder, and say what came of it; and what the review found."""
     from fairpatch._tools.progress import showing
     from fairpatch._tools.verdict import Verdict
-    from fairpatch.choose.findings import TargetNotReachedError
+    from fairpatch.choose.objections import TargetNotReachedError
     from fairpatch.report.verdict_section import certificate_text
 
     f = base_model(options)

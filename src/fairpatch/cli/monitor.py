@@ -75,10 +75,10 @@ def run(
     Without a table: how it stands.
     """
     from fairpatch._tools.files import write_whole
+    from fairpatch.life.guarantees import watch
     from fairpatch.life.history_page import history_page
     from fairpatch.life.monitor import monitor
     from fairpatch.life.outputs import worst_of
-    from fairpatch.life.watch import watch
     from fairpatch.patch import load
     from fairpatch.report.signed import patch_hash
 

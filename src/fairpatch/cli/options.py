@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 
 SOURCES = "CSV, Parquet, folder, glob, base.duckdb::table, or URL::table"
 ConfigFile = Annotated[Path | None, typer.Option("--config", "-c", help="YAML file; see: init")]

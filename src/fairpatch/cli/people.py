@@ -218,7 +218,7 @@ def notice(options: "Config", people: Any) -> None:
     ``people`` is a frame, or a table where it lies.
     """
     from fairpatch.cli.profile import MANY_CODES, SEEN, profile
-    from fairpatch.inputs.names import is_protected
+    from fairpatch.inputs.vocabulary import is_protected
 
     some = people.head(SEEN) if hasattr(people, "iloc") else tables.in_memory(people.limit(SEEN))
     roles = {*options.named, *columns_read_by(options)}

@@ -16,7 +16,7 @@ from fairpatch.cli.decided import (
     parting,
     with_ties,
 )
-from fairpatch.inputs.names import harm_in
+from fairpatch.inputs.vocabulary import harm_in
 
 if TYPE_CHECKING:
     from fairpatch.decision import Unit
@@ -180,7 +180,7 @@ def _noticed(guess: Profile, frame: Any, names: list[str], favourable: int | Non
 
 def _protected(guess: Profile, names: list[str]) -> None:
     """Columns whose names say a protected basis are not read, unless somebody gives a reason."""
-    from fairpatch.inputs.names import is_protected
+    from fairpatch.inputs.vocabulary import is_protected
 
     for name in names:
         if is_protected(name) and name not in guess.exclude and name != guess.person:

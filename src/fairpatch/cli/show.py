@@ -144,7 +144,7 @@ def _data(table: "Protected") -> list[dict[str, Any]]:
 
 
 def _text(table: "Protected") -> list[str]:
-    from fairpatch._tools.floor import COARSE
+    from fairpatch._tools.smallest_count import COARSE
     from fairpatch._tools.tables import Table
     from fairpatch.measure.rates import changed_rate
 

@@ -26,7 +26,7 @@ from fairpatch.data.rows import Rows, Shares, check_shares, shares_for
 from fairpatch.data.splits import Crossed, Splits
 from fairpatch.decision import Decision
 from fairpatch.inputs.base import BaseModel
-from fairpatch.inputs.made import made_expr, made_in, made_of
+from fairpatch.inputs.past_decisions import made_expr, made_in, made_of
 from fairpatch.inputs.probable import columns_of, drawn_table
 from fairpatch.inputs.roles import Outcomes, Roles
 from fairpatch.inputs.sensitive import grouped_table, sensitive_table
@@ -49,13 +49,13 @@ from fairpatch.measure.groups import Groups
 from fairpatch.measure.labels import known_label, label_expr
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
+from fairpatch.patch.column_types import typed
 from fairpatch.patch.expressions import (
     approved_expr,
     confidence_expr,
     favour_expr,
     needed_points_expr,
 )
-from fairpatch.patch.typed import typed
 
 # What patches do to everybody in a table that stays in its engine: one GROUP BY.
 #

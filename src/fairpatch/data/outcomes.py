@@ -16,16 +16,16 @@ from scipy.special import expit
 
 from fairpatch._tools import checks as check
 from fairpatch._tools.arrays import Bools, Floats, Ints
-from fairpatch._tools.floor import MIN_PEOPLE, full_tens
 from fairpatch._tools.hints import did_you_mean, hint
+from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import CertificationSample, Crossed, Splits
 from fairpatch.decision import Decision
 from fairpatch.inputs.base import NO_SCORE, threshold_odds, with_scores
 from fairpatch.inputs.roles import DOUBT
 from fairpatch.measure.cells import UNKNOWN
-from fairpatch.measure.dial import Priced
 from fairpatch.measure.labels import KnownLabels
+from fairpatch.measure.strength_curve import Priced
 from fairpatch.patch import Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.learned import HUNDRED, Outlook

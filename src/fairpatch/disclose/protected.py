@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fairpatch._tools.arrays import Bools
-from fairpatch._tools.floor import MIN_PEOPLE, too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
 from fairpatch.disclose.suppress import (
     MOST_CELLS,
     Program,

@@ -12,9 +12,9 @@ from secrets import token_hex
 from typing import Literal
 
 from fairpatch._tools.extras import need, sql_name, sql_text
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.engines.sql import BY_DUCKDB, Dialect, check_sql, function, quoted, sql, view
-from fairpatch.engines.target_sql import askable, target_sql
+from fairpatch.engines.target_query import askable, target_sql
 from fairpatch.inputs.roles import LARGEST, PLAIN, Roles, names_of
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import CHANGED, DECISION

@@ -15,7 +15,7 @@ from scipy.special import logit
 from fairpatch._tools.extras import need
 from fairpatch.engines.onnx_graph import OPSET, Graph
 from fairpatch.inputs.base import CLIP, BaseModel, gives_log_odds
-from fairpatch.inputs.names import columns_for
+from fairpatch.inputs.vocabulary import columns_for
 from fairpatch.patch.columns import Columns
 
 # Boosted trees as plain arrays of doubles, for ONNX.

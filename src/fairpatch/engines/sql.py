@@ -9,8 +9,8 @@ from fairpatch._tools.extras import need
 from fairpatch.identity.compare import figures, with_verdict
 from fairpatch.patch import Patch, decision_expr
 from fairpatch.patch.apply import apply, check_names
+from fairpatch.patch.column_types import typed
 from fairpatch.patch.expressions import MANY
-from fairpatch.patch.typed import typed
 
 # What dialects do their own way, mended in the tree of a query before it becomes text.
 #

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.data.rows import Rows
 from fairpatch.explain.concepts import push
 from fairpatch.inputs.values import Value, factorize

@@ -21,13 +21,13 @@ from fairpatch._tools.hints import hint
 from fairpatch.decision import LARGEST_SCORE
 from fairpatch.identity.fingerprint import codes_of, likeness, probe_distance, step_of
 from fairpatch.inputs.base import BaseModel
-from fairpatch.inputs.made import given_score, none_expr
+from fairpatch.inputs.past_decisions import given_score, none_expr
+from fairpatch.patch.column_types import check_types
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import in_scope_table
 from fairpatch.patch.learned import ColumnPrint, Fingerprint
 from fairpatch.patch.model import Patch
 from fairpatch.patch.terms import LARGEST
-from fairpatch.patch.typed import check_types
 
 # The figures by which a table is compared with the one of the fit: sums, and what follows of them.
 #

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._tools.arrays import Floats
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.data.rows import take
 from fairpatch.decision import Decision
 from fairpatch.inputs.base import BaseModel, scores_of

@@ -19,10 +19,15 @@ from scipy.special import expit, logit
 from fairpatch._tools.arrays import Bools, Floats
 from fairpatch._tools.hints import did_you_mean, hint, in_percent
 from fairpatch.decision import LARGEST_SCORE, PLAIN, Decision, text_of
-from fairpatch.inputs.made import denied_if_none, given_score, has_decision_expr, threshold_expr
-from fairpatch.inputs.names import columns_for
+from fairpatch.inputs.past_decisions import (
+    denied_if_none,
+    given_score,
+    has_decision_expr,
+    threshold_expr,
+)
 from fairpatch.inputs.roles import PLAIN as ROWS
 from fairpatch.inputs.roles import Roles, with_moved
+from fairpatch.inputs.vocabulary import columns_for
 
 Estimator = Any
 """A fitted classifier with ``predict_proba``, a callable X -> probabilities, or a column's name."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairpatch._tools.arrays import Bools, Floats
 from fairpatch._tools.extras import row_of
 from fairpatch._tools.hints import hint
-from fairpatch.inputs import names as words
+from fairpatch.inputs import vocabulary as words
 from fairpatch.inputs.roles import EVERY, Roles
 from fairpatch.inputs.values import Value, factorize
 

@@ -16,11 +16,11 @@ import narwhals as nw
 import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE, full_tens
 from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens
 from fairpatch._tools.verdict import Verdict
-from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.frontier import fewest, group_probabilities
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected, reviewed
 from fairpatch.front import FairPatch

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch._tools.verdict import Verdict
+from fairpatch.life.guarantees import CHANGED, Guarantee, Watch, watch
 from fairpatch.life.history import History, Period
 from fairpatch.life.ledger import Entry
 from fairpatch.life.newly_approved import nearest_ten
-from fairpatch.life.watch import CHANGED, Guarantee, Watch, watch
 from fairpatch.report.page import render
 from fairpatch.report.signed import About
 from fairpatch.target import Target

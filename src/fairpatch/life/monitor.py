@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from fairpatch._tools import checks as check
-from fairpatch._tools.floor import MIN_PEOPLE, too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
 from fairpatch.disclose.protected import Protected, outcome, reviewed
 from fairpatch.identity.compare import Comparison, Finding, Severity
+from fairpatch.life.guarantees import Watch, watch
 from fairpatch.life.history import History, NotedFinding, Period, period_name
 from fairpatch.life.newly_approved import matured_of
-from fairpatch.life.watch import Watch, watch
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.intervals import Estimate

@@ -23,18 +23,19 @@ import numpy as np
 
 from fairpatch._tools.arrays import Floats
 from fairpatch._tools.extras import rows_of
-from fairpatch._tools.floor import too_few
+from fairpatch._tools.smallest_count import too_few
 from fairpatch._tools.verdict import Verdict
 from fairpatch.data.engine import is_engine_table
 from fairpatch.data.outcomes import odds_of
 from fairpatch.decision import Decision
-from fairpatch.inputs.made import given_score, made_expr, made_in
+from fairpatch.inputs.past_decisions import given_score, made_expr, made_in
 from fairpatch.inputs.sensitive import sensitive_table
 from fairpatch.inputs.values import plain
 from fairpatch.life.history import EVERYBODY, Matured, Period
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.labels import label_expr
 from fairpatch.measure.over_time import FROM_THE_START, NEVER_ALL, SINCE_LATER, STAKES
+from fairpatch.patch.column_types import typed
 from fairpatch.patch.expressions import (
     EDGE,
     above_expr,
@@ -43,7 +44,6 @@ from fairpatch.patch.expressions import (
     points_expr,
 )
 from fairpatch.patch.learned import HUNDRED, Outlook
-from fairpatch.patch.typed import typed
 from fairpatch.patched import PatchedModel
 
 

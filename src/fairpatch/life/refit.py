@@ -12,14 +12,14 @@ import numpy as np
 
 from fairpatch._tools import checks as check
 from fairpatch._tools.arrays import Ints
-from fairpatch._tools.floor import MIN_PEOPLE, too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
 from fairpatch._tools.tables import Table
 from fairpatch._tools.verdict import Verdict
 from fairpatch.card.learner import retune
 from fairpatch.choose.certificate import Certificate, certify
-from fairpatch.choose.findings import TargetNotReachedError
 from fairpatch.choose.fit import Fitted, with_fingerprint
 from fairpatch.choose.frontier import Frontier
+from fairpatch.choose.objections import TargetNotReachedError
 from fairpatch.data.outcomes import outlook_of
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import CertificationSample, count_rows

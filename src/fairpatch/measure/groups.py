@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._tools.arrays import Ints
-from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch._tools.hints import hint
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.inputs.roles import proposed
 from fairpatch.inputs.sensitive import named_columns
 from fairpatch.inputs.values import Value, factorize

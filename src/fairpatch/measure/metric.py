@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import SMALL_GROUP, too_few
+from fairpatch._tools.smallest_count import SMALL_GROUP, too_few
 from fairpatch.measure import intervals
 from fairpatch.measure.bounds import (
     Bound,
@@ -25,8 +25,14 @@ from fairpatch.measure.bounds import (
 )
 from fairpatch.measure.cells import Direction
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.hypothesis_tests import (
+    Judgement,
+    judge_ceiling,
+    judge_gaps,
+    judge_ratio,
+    two_sided,
+)
 from fairpatch.measure.intervals import Estimate
-from fairpatch.measure.judgement import Judgement, judge_ceiling, judge_gaps, judge_ratio, two_sided
 from fairpatch.measure.rates import (
     Model,
     Rate,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE, SMALL_GROUP, too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, SMALL_GROUP, too_few
 from fairpatch._tools.verdict import Verdict
 from fairpatch.inputs.values import PARTS
 from fairpatch.measure.counts import Counts

@@ -19,8 +19,8 @@ from fairpatch._tools.arrays import Bools, Floats, Ints
 from fairpatch._tools.verdict import Verdict
 from fairpatch.measure.cells import Direction, cells
 from fairpatch.measure.counts import Counts
+from fairpatch.measure.hypothesis_tests import POWER, Judgement
 from fairpatch.measure.intervals import Estimate
-from fairpatch.measure.judgement import POWER, Judgement
 from fairpatch.measure.rates import demoted_rate, promoted_rate, selection_rate
 
 SLACK = 0.02

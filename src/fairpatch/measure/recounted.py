@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from fairpatch._tools.arrays import Floats
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.measure.cells import UNKNOWN, cells
 from fairpatch.measure.counts import TABLES, Counts
 

@@ -13,7 +13,8 @@ import narwhals as nw
 from fairpatch._tools.arrays import Bools, Floats
 from fairpatch._tools.checks import a_patch, a_table, spark_names
 from fairpatch._tools.hints import did_you_mean
-from fairpatch.inputs.made import given_score, has_decision_expr
+from fairpatch.inputs.past_decisions import given_score, has_decision_expr
+from fairpatch.patch.column_types import typed
 from fairpatch.patch.columns import category_of, holds, number_of
 from fairpatch.patch.expressions import (
     above_expr,
@@ -27,7 +28,6 @@ from fairpatch.patch.expressions import (
     unbounded_expr,
 )
 from fairpatch.patch.model import Patch
-from fairpatch.patch.typed import typed
 
 POINTS, RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
     "fairpatch_points", "fairpatch_ratio", "fairpatch_score", "fairpatch_decision",

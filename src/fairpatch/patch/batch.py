@@ -22,14 +22,14 @@ from fairpatch._tools.arrays import Bools
 from fairpatch._tools.extras import need, row_of, rows_of, sql_name
 from fairpatch._tools.hints import did_you_mean
 from fairpatch.inputs.base import NO_SCORE
-from fairpatch.inputs.made import given_score, none_expr, threshold_expr
+from fairpatch.inputs.past_decisions import given_score, none_expr, threshold_expr
 from fairpatch.measure.cells import may_demote
 from fairpatch.measure.places import Places
 from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
+from fairpatch.patch.column_types import typed
 from fairpatch.patch.expressions import approved_expr, confidence_expr
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import NEVER, CardScale
-from fairpatch.patch.typed import typed
 
 BY_PLACES = "fairpatch_by_places"
 """Whether the number of places decided, and not the patch."""

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairpatch._tools.arrays import Floats
-from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.inputs.values import Value, factorize
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import CategoricalWeight, CategoryWeight, Column, Concept, NumberWeight

@@ -12,7 +12,7 @@ from typing import Any
 import narwhals as nw
 
 from fairpatch.inputs.base import BESIDE, POINTS_BESIDE
-from fairpatch.inputs.made import (
+from fairpatch.inputs.past_decisions import (
     denied_if_none,
     given_score,
     has_decision_expr,
@@ -22,6 +22,7 @@ from fairpatch.inputs.made import (
 )
 from fairpatch.inputs.values import place
 from fairpatch.measure.cells import may_demote, may_promote
+from fairpatch.patch.column_types import typed_lock
 from fairpatch.patch.decide import changes
 from fairpatch.patch.model import HALF, Patch
 from fairpatch.patch.parts import (
@@ -36,7 +37,6 @@ from fairpatch.patch.parts import (
     merge,
 )
 from fairpatch.patch.terms import LARGEST, SMALLEST
-from fairpatch.patch.typed import typed_lock
 from fairpatch.patch.words import BETWEEN, MISSED, REACHED, ReasonLine, lacking_lines, reason_lines
 
 EDGE = 1e-6

@@ -7,8 +7,8 @@ from typing import Any
 
 import narwhals as nw
 
-from fairpatch._tools.floor import COARSE, MIN_PEOPLE, UNPROTECTED
 from fairpatch._tools.hints import did_you_mean
+from fairpatch._tools.smallest_count import COARSE, MIN_PEOPLE, UNPROTECTED
 from fairpatch._tools.tables import Bar, Bars, Table
 from fairpatch.data.features import with_thresholds
 from fairpatch.decision import PLAIN, Decision

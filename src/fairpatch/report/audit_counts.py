@@ -12,15 +12,21 @@ import numpy as np
 from fairpatch._tools.arrays import Floats
 from fairpatch._tools.checks import same_people, spark_names
 from fairpatch._tools.extras import rows_of
-from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch._tools.hints import did_you_mean, hint
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.choose.certificate import funnel
 from fairpatch.data.features import ask_about, ask_engine
 from fairpatch.decision import PLAIN, Decision
 from fairpatch.disclose.protected import of_pair
 from fairpatch.identity.fingerprint import check_agreement
 from fairpatch.inputs.base import BaseModel, Estimator
-from fairpatch.inputs.made import given_score, made_of, none_expr, overruled, overruled_table
+from fairpatch.inputs.past_decisions import (
+    given_score,
+    made_of,
+    none_expr,
+    overruled,
+    overruled_table,
+)
 from fairpatch.inputs.probable import WithoutAssumption, without_assumption
 from fairpatch.inputs.roles import Outcomes, Roles
 from fairpatch.inputs.sensitive import sensitive_table, take_apart

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.explain import ConceptView, Segment, segments

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.data.outcomes import odds_of
 from fairpatch.measure.cells import UNKNOWN, may_demote
 from fairpatch.patch.columns import Columns

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import ConfigDict
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE, ends_of, full_tens
+from fairpatch._tools.smallest_count import MIN_PEOPLE, ends_of, full_tens
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
 from fairpatch.disclose.protected import Protected, move, outcome

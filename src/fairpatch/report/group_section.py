@@ -6,13 +6,13 @@ from typing import Any, Literal
 import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats, Ints
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.data.outcomes import Expected, expected_of, overlap
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import MOVES, Protected, move, outcome
 from fairpatch.inputs.base import NO_SCORE
-from fairpatch.inputs.names import is_protected
 from fairpatch.inputs.roles import names_of, proposed
+from fairpatch.inputs.vocabulary import is_protected
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.intervals import Estimate

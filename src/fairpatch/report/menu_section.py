@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fairpatch._tools.floor import full_tens
+from fairpatch._tools.smallest_count import full_tens
 from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.menu import FEWEST, KNOWN, SCORECARD, Menu, MenuEntry

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fairpatch._tools.extras import need
-from fairpatch._tools.floor import COARSE, UNPROTECTED
+from fairpatch._tools.smallest_count import COARSE, UNPROTECTED
 from fairpatch._tools.tables import Bar, Bars
 from fairpatch.choose.fit import Fitted
 from fairpatch.disclose.protected import Protected, reviewed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import outcome
 from fairpatch.explain import reasons

@@ -8,11 +8,11 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from fairpatch._tools.files import dumps_safely, write_whole
-from fairpatch._tools.floor import MIN_PEOPLE, ends_of, full_tens
-from fairpatch.choose.findings import TargetNotReachedError, cheapest_fair, small_groups
+from fairpatch._tools.smallest_count import MIN_PEOPLE, ends_of, full_tens
 from fairpatch.choose.frontier import Frontier, fewest
-from fairpatch.measure.dial import Counted, StrengthCurve
+from fairpatch.choose.objections import TargetNotReachedError, cheapest_fair, small_groups
 from fairpatch.measure.metric import Metric
+from fairpatch.measure.strength_curve import Counted, StrengthCurve
 from fairpatch.report.figures import ReviewPart, Words, words_of
 from fairpatch.report.page import render
 from fairpatch.report.signed import About

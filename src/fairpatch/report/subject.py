@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.choose.fit import Fitted
 from fairpatch.choose.frontier import fewest, group_probabilities
 from fairpatch.choose.learner import Ask

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairpatch._tools.floor import MIN_PEOPLE, full_tens
+from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens
 from fairpatch._tools.tables import Table
 from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import Certificate, Result, notes, second_look

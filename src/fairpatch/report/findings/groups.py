@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairpatch._tools.verdict import Verdict
-from fairpatch.choose.findings import SURE
+from fairpatch.choose.objections import SURE
 from fairpatch.report.audit_groups import FOUR_FIFTHS
 from fairpatch.report.figures import (
     Figure,

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fairpatch._tools.arrays import Bools, Floats, Ints
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
+from fairpatch.card.bins import Field
 from fairpatch.card.confidence import answers_of
-from fairpatch.card.fields import Field
 from fairpatch.card.sense import stand_for, underrated
-from fairpatch.choose.findings import FEW, MOSTLY, SURE, outcome_gap
-from fairpatch.inputs.names import is_protected
+from fairpatch.choose.objections import FEW, MOSTLY, SURE, outcome_gap
+from fairpatch.inputs.vocabulary import is_protected
 from fairpatch.patch import Patch, edit
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.lines import MISSING, Line, can_matter

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fairpatch._tools.arrays import Floats
-from fairpatch._tools.floor import MIN_PEOPLE
-from fairpatch.choose.findings import MANY, SLIGHTLY, SURE, TIMES, outcome_gap, too_many
+from fairpatch._tools.smallest_count import MIN_PEOPLE
+from fairpatch.choose.objections import MANY, SLIGHTLY, SURE, TIMES, outcome_gap, too_many
 from fairpatch.decision import Decision
 from fairpatch.inputs.base import scores_of, thresholds_of
 from fairpatch.measure.cells import cells

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fairpatch._tools.floor import MIN_PEOPLE
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.identity.compare import Comparison
 from fairpatch.report.figures import Finding, Words, in_order
 from fairpatch.report.findings import lines

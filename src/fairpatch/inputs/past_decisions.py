@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from fairpatch._tools.arrays import Ints
 from fairpatch._tools.extras import rows_of
-from fairpatch._tools.floor import too_few
 from fairpatch._tools.hints import hint
+from fairpatch._tools.smallest_count import too_few
 from fairpatch.decision import LARGEST_SCORE, Decision
-from fairpatch.inputs.names import DENIED, FAVOURED, says
 from fairpatch.inputs.roles import Roles
 from fairpatch.inputs.values import Value, factorize, plain
+from fairpatch.inputs.vocabulary import DENIED, FAVOURED, says
 
 # f's score as a column of a table: what it says, and of whom there is none.
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from fairpatch._tools.arrays import Floats
-from fairpatch._tools.floor import MIN_PEOPLE, full_tens, too_few
 from fairpatch._tools.hints import hint
+from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens, too_few
 from fairpatch.choose.frontier import Frontier
 from fairpatch.data.rows import Rows
 from fairpatch.decision import Decision
-from fairpatch.measure.dial import StrengthCurve
+from fairpatch.measure.strength_curve import StrengthCurve
 from fairpatch.patch.encoding import Encoder
 from fairpatch.target import MOST_CHANGES, Requirement, Target
 

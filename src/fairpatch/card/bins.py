@@ -10,12 +10,12 @@ import numpy as np
 
 from fairpatch._tools import checks as check
 from fairpatch._tools.arrays import Floats, Ints
-from fairpatch._tools.floor import MIN_PEOPLE
 from fairpatch._tools.hints import did_you_mean, hint
-from fairpatch.inputs.names import is_protected
+from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.inputs.notice import special_codes
 from fairpatch.inputs.roles import PLAIN, Roles
 from fairpatch.inputs.values import Value
+from fairpatch.inputs.vocabulary import is_protected
 from fairpatch.measure.scores import is_copy
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.parts import Column

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from fairpatch._tools.arrays import Floats
-from fairpatch._tools.floor import MIN_PEOPLE, too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
 from fairpatch._tools.tables import Table
 from fairpatch._tools.verdict import Verdict, worst
 from fairpatch.disclose.protected import outcome

@@ -1,4 +1,4 @@
-"""The floor: groups of fewer people than this are neither shown nor described; shares by tens.
+"""The smallest count that is published: smaller groups are neither shown nor described.
 
 The number stands here and nowhere else; texts are made with it.
 """
