@@ -60,17 +60,17 @@ def meaning(source: str) -> str:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            imports |= {_imported(part) for part in body if isinstance(part, IMPORT)}
+            imports |= {name for p in body if isinstance(p, IMPORT) for name in _imported(p)}
             node.body = [part for part in body if not _does_nothing(part)]  # type: ignore[attr-defined]
     told = ast.dump(tree) + "".join(sorted(imports))
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def _imported(part: ast.Import | ast.ImportFrom) -> str:
+def _imported(part: ast.Import | ast.ImportFrom) -> set[str]:
     """What is imported: from where, unless it is ours."""
-    if isinstance(part, ast.ImportFrom) and (part.module or "").startswith(OURS):
-        return " ".join(sorted(ast.dump(alias) for alias in part.names))
-    return ast.dump(part)
+    module = part.module or "" if isinstance(part, ast.ImportFrom) else ""
+    place = "ours" if module.startswith(OURS) else module
+    return {f"{place} {ast.dump(alias)}" for alias in part.names}
 
 
 def changed(made: dict[str, Any], patterns: Iterable[str], root: Path = ROOT) -> list[str]:
