@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairpatch._tools.smallest_count import MIN_PEOPLE, ROUNDED, SMALL_GROUP, full_tens, too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, ROUNDED, SMALL_GROUP, too_few
 from fairpatch._tools.tables import Table
 from fairpatch._tools.verdict import Verdict, worst
 from fairpatch.data.rows import Rows
@@ -304,17 +304,15 @@ def _people(result: Result, table: Protected) -> PublishedCount:
     if not isinstance(result.requirement.metric, Metric):
         return table.people()
     if result.feature not in table.counts.features:
-        tens = full_tens(result.people)
-        return PublishedCount(tens, tens + 9)
+        return PublishedCount.by_tens(result.people)
     judged = _judged(table, result.feature)
     heads = table.by(result.feature).persons
     if heads is not None:  # of people with several rows, those
-        tens = full_tens(int(heads[judged].sum()))
         whole = not any(table.hidden(result.feature)[i] for i in judged)
         return (
             PublishedCount(result.people, result.people)
             if whole
-            else PublishedCount(tens, tens + 9)
+            else PublishedCount.by_tens(int(heads[judged].sum()))
         )
     groups = [table.people(result.feature, group=i) for i in judged]
     high = [size.high for size in groups]

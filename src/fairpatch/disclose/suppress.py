@@ -23,6 +23,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, eye_array, hstack
 
 from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens
 
 # A count as it may be shown, and a sum of which no more may be learned.
 
@@ -40,6 +41,15 @@ class PublishedCount:
 
     low: int
     high: int | None
+
+    @classmethod
+    def by_tens(cls, people: float) -> "PublishedCount":
+        """As much of a count as may be told of a part of others: its full tens.
+
+        >>> print(PublishedCount.by_tens(123))
+        120 to 129
+        """
+        return cls(full_tens(people), full_tens(people) + MIN_PEOPLE - 1)
 
     @property
     def exact(self) -> bool:

@@ -14,7 +14,7 @@ from scipy.special import logit
 
 from fairpatch._tools.extras import need
 from fairpatch.engines.onnx_graph import OPSET, Graph
-from fairpatch.inputs.base import CLIP, BaseModel, gives_log_odds
+from fairpatch.inputs.base import CLIP, BaseModel, BoosterOfAFile, gives_log_odds
 from fairpatch.inputs.vocabulary import columns_for
 from fairpatch.patch.columns import Columns
 
@@ -76,11 +76,11 @@ def trees_of(model: Any) -> Trees | None:
     """The trees of a boosted model; None of anything else."""
     readers = {
         "LGBMClassifier": _lightgbm,
-        "LightGbmFile": _lightgbm,
         "XGBClassifier": _xgboost,
         "HistGradientBoostingClassifier": _histogram,
     }
-    reader = readers.get(type(model).__name__)
+    of_a_file = isinstance(model, BoosterOfAFile)
+    reader = _lightgbm if of_a_file else readers.get(type(model).__name__)
     return None if reader is None else reader(model)
 
 

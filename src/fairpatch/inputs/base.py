@@ -10,7 +10,7 @@ never refitted: ``BaseModel`` has no ``fit`` and survives ``sklearn.base.clone``
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals as nw
 import numpy as np
@@ -423,6 +423,16 @@ def gives_log_odds(f: Estimator) -> bool:
     return _margin(f) is not None
 
 
+@runtime_checkable
+class BoosterOfAFile(Protocol):
+    """A binary classifier that LightGBM wrote as text: whoever reads it gives it these two."""
+
+    booster_: Any
+
+    def raw(self, X: Any) -> Any:
+        """Log-odds."""
+
+
 def _margin(f: Estimator) -> Callable[[Any], Any] | None:
     """The raw margin of f where that is its log-odds, decided by type and not by data."""
     if isinstance(f, str) or not hasattr(f, "predict_proba"):
@@ -440,7 +450,7 @@ def _margin(f: Estimator) -> Callable[[Any], Any] | None:
         "LGBMClassifier": lambda X: final.predict_proba(X, raw_score=True),
         "CatBoostClassifier": lambda X: final.predict(X, prediction_type="RawFormulaVal"),
     }
-    margin_of = getattr(final, "raw", None) if kind == "LightGbmFile" else boosted.get(kind)
+    margin_of = final.raw if isinstance(final, BoosterOfAFile) else boosted.get(kind)
     if margin_of is None or not before:
         return margin_of
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from fairpatch._tools.arrays import Floats
 from fairpatch._tools.extras import rows_of
-from fairpatch._tools.smallest_count import too_few
+from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens, too_few
 from fairpatch._tools.verdict import Verdict
 from fairpatch.data.engine import is_engine_table
 from fairpatch.data.outcomes import odds_of
@@ -240,7 +240,7 @@ def nearest_ten(people: float) -> int:
     >>> [nearest_ten(n) for n in (12, 15, 19, 126)]
     [10, 20, 20, 130]
     """
-    return int((people + 5) // 10 * 10)
+    return full_tens(people + MIN_PEOPLE / 2)
 
 
 def turned_out(periods: Sequence[Period], confidence: float = 0.95) -> tuple[TurnedOut, ...]:
