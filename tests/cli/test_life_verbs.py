@@ -100,7 +100,7 @@ def test_a_refit_goes_on_where_the_old_run_was(place):
     life, new = place / "life", place / "run2"
     told = verb("refit", place / "run", "--score", "new_score", "--data",
                 place / "retrain.parquet", "--out", new, "--life", life)  # fmt: skip
-    assert "To recommend" in told
+    assert "Recommended" in told
     assert json.loads((new / "refit.json").read_text())["after"] == str(place / "run")
     assert "new_score" in (new / "config.yaml").read_text()
     assert "is a refit" in verb("verify", new, "--again", code=2)

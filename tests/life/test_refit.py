@@ -1,4 +1,4 @@
-"""A retrained model: keep, turn or learn; churn counted, budgeted, and made small."""
+"""A retrained model: keep, rescale or learn; churn counted, budgeted, and made small."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def test_three_ways_are_judged_on_the_same_fresh_people(found, patched):
         assert option.churn.value == pytest.approx(np.mean(decided != past))
         assert option.certificate.target.confidence == pytest.approx(1 - 0.05 / 3)
     assert found.recommended is not None
-    assert "To recommend" in str(found)
+    assert "Recommended" in str(found)
 
 
 def test_a_kept_patch_knows_its_new_model(found):
