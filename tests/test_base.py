@@ -139,3 +139,22 @@ def test_f_survives_clone_and_is_never_fitted():
 def test_errors_say_what_to_do(build, error, message):
     with pytest.raises(error, match=message):
         build()
+
+
+class ByPosition:
+    """A model that knows its columns' names and reads by position, as LightGBM's text does."""
+
+    classes_ = (0, 1)
+    feature_names_in_ = np.array(["income", "debt"])
+
+    def predict_proba(self, X):
+        """The first column is the chance."""
+        p = np.asarray(X, float)[:, 0]
+        return np.column_stack([1 - p, p])
+
+
+def test_columns_in_another_order_are_put_into_the_models_own():
+    X = pd.DataFrame({"income": [0.9, 0.2], "debt": [0.1, 0.8]})
+    f = BaseModel(ByPosition())
+    for frame in (X, X[["debt", "income"]], X.assign(more=1.0)[["more", "debt", "income"]]):
+        assert f.scores(frame).tolist() == pytest.approx([0.9, 0.2])

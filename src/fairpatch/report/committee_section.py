@@ -148,7 +148,7 @@ def _notices(subject: Subject, swap: Sequence[SwapSection], words: Words) -> lis
         f"{count_text(subject.beside.part(held.sum(), 'left denied', 'demoted'))} of the "
         f"{words.denied} would be {words.approved} if no line of the card took points: for them, "
         f"{' and '.join(by)} {'is' if len(by) == 1 else 'are'} a reason that is the patch's own "
-        "(fairpatch.explain.reasons: held_back_by)."
+        "(fairpatch.explain.notices: held_back_by)."
     ] if held.any() else []  # fmt: skip
     if not may_demote(subject.patch.direction):
         return [
@@ -158,7 +158,7 @@ def _notices(subject: Subject, swap: Sequence[SwapSection], words: Words) -> lis
     down = next(s.people for s in swap if s.what == "demoted")
     return [
         f"{count_text(down)} become {words.denied} by the patch and need reasons that are the "
-        "patch's own: fairpatch.explain.reasons gives them, beside those of the base model.",
+        "patch's own: fairpatch.explain.notices gives them, beside those of the base model.",
         *back,
     ]
 
