@@ -5,6 +5,7 @@ the P-Rule that was asked for; between two points needed, figures are interpolat
 """
 
 from itertools import combinations, permutations
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ FIRST_SEED = 730
 FEWEST = 10
 BELOW = 0.1
 ASKED = 1_000
-FREE = {"prefer": ("changes", "accuracy"), "price_per_change": 1.0, "max_columns": WIDEST}
+FREE = {"price_per_change": inf, "max_columns": WIDEST}
 VARIANTS: dict[str, tuple[Learner, dict[str, Any]]] = {
     "default": (Card(), {}),
     "in order": (Card(keep_order="all"), {}),

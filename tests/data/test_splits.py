@@ -1,5 +1,7 @@
 """Splits in memory: three parts of the people, and the last one seen by nothing but the judge."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from fairpatch import BaseModel
@@ -61,3 +63,16 @@ def test_f_is_asked_once_however_often_rows_are_scored():
     splits = in_memory(numbered(), (0.5, 0.3, 0.2), None, seed=0).scored(base).scored(base)
     assert sum(asked) == splits.people
     assert (splits.select.f < 0).all()
+
+
+def test_nobody_certifies_whom_the_model_was_trained_on():
+    """Also not in exchange for people whose group is known by probabilities alone."""
+    rows, random = numbered(), np.random.default_rng(1)
+    told = random.random(len(rows)) < 0.5
+    rows = replace(rows, told=told)
+    known = random.random(len(rows)) < 0.4
+    splits = in_memory(rows, (0.5, 0.3, 0.2), None, seed=0, known_to_f=known)
+    fresh = splits.fresh.rows.X[:, 0].astype(int)
+    assert len(fresh) > 100
+    assert not known[fresh].any()
+    assert told[fresh].all()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairpatch.disclose.protected import protect
+from fairpatch.disclose.protected import of_pair, protect
 from fairpatch.disclose.suppress import Program, PublishedCount, Secret
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.intervals import Estimate
@@ -116,3 +116,10 @@ def test_of_nine_people_only_that_they_are_few_is_told():
     assert all(table.hidden("sensitive"))
     assert str(table.people()) == "below 20"
     assert str(table.number(selection_rate("f").hits)) == "below 10"
+
+
+def test_a_comparison_of_two_is_told_where_enough_are_approved_and_enough_are_not():
+    told = Estimate(0.913, 0.9, 0.95)
+    for approved, shown in ((80, True), (5, False), (95, False)):
+        pair = counts(a=(approved, 100 - approved), b=(60, 40))
+        assert (of_pair(P_RULE, pair, told).value is not None) == shown

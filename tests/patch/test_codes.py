@@ -7,10 +7,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from fairpatch import Decision
 from fairpatch.engines.onnx import patch_graph, run_graph
 from fairpatch.engines.sql import sql
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight, edit
 from fairpatch.patch.apply import apply
+from fairpatch.patch.batch import apply_to_places
 from fairpatch.patch.row_scorer import RowScorer
 
 PART = RangesWeight(
@@ -79,3 +81,19 @@ def test_a_card_with_codes_comes_back_from_its_file_and_one_without_is_written_a
 def test_what_is_no_code_is_refused(ranges, message):
     with pytest.raises(ValueError, match=message):
         RangesWeight(column="util", ranges=[Range(**r) for r in ranges])
+
+
+def test_codes_for_reasons_add_to_those_that_are_there():
+    first, second = (line.name for line in CARD.lines[:2])
+    both = CARD.with_reason_codes({first: "R01"}).with_reason_codes({second: "R02"})
+    assert both.reason_codes == {first: "R01", second: "R02"}
+    assert both.with_reason_codes({first: "R03"}).reason_codes[first] == "R03"
+
+
+@pytest.mark.parametrize(("good", "scores"), [(1, [0.4, 0.3, 0.2, 0.1]), (0, [0.6, 0.7, 0.8, 0.9])])
+def test_the_last_places_go_to_whom_the_model_likes_better(good, scores):
+    """Of four denied people with the same points, whichever side of the score is the good one."""
+    patch = CARD.model_copy(update={"decision": Decision(favourable=good, threshold=0.5)})
+    people = pd.DataFrame({"id": [1, 2, 3, 4], "util": 50.0, "p": scores})
+    decided = apply_to_places(patch, people, "p", approvals=2, key="id")["fairpatch_decision"]
+    assert (decided == bool(good)).tolist() == [True, True, False, False]
