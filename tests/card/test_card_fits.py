@@ -283,3 +283,13 @@ def test_rows_that_f_was_trained_on_are_told_and_found_out():
                            (known | True, "trained on all of these rows")):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             told.fit(X, y, sensitive_features=s, seen_by_base=wrong)
+
+
+def test_a_limit_on_proxies_is_kept_for_every_feature():
+    """The points tell one feature well and another not at all: the limit is for both."""
+    X, y, s = sample()
+    coin = np.random.default_rng(5).choice(["x", "y"], len(X))
+    both = pd.DataFrame({"group": np.asarray(s), "coin": coin})
+    g = FairPatch("score", Target(p_rule=0.7, max_proxy=0.6)).fit(X, y, sensitive_features=both)
+    points = g.patch_.points(X)
+    assert group_auc(points, (both["group"] == "b").to_numpy().astype(int)) < 0.62

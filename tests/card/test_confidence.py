@@ -48,3 +48,14 @@ def test_a_card_of_one_column_can_still_be_turned(few):
         f = few.base_.logits(people(4))
         found[goal] = np.mean(model.patch.decide(people(4), f) != (f > 0))
     assert 0 < found[0.7] < found[0.75] < found[0.8]
+
+
+def test_a_card_that_is_retuned_keeps_to_close_calls(few):
+    """Opened for another strength, it has bands for the scores that a target allows alone."""
+    target = Target(p_rule=0.6, only_between=(0.25, 0.75))
+    model, _ = few.patched_.retune(people(3), "y", sensitive_features=["group"], target=target)
+    f = few.base_.logits(people(4))
+    changed = model.patch.decide(people(4), f) != (f > 0)
+    score = people(4)["score"].to_numpy()
+    assert changed.any()
+    assert ((score[changed] >= 0.25) & (score[changed] <= 0.75)).all()

@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 from math import inf
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from fairpatch import FairPatch, Target
+from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import certify
+from fairpatch.choose.fit import certify_in_sequence
 from fairpatch.choose.frontier import cross_fit, fewest
 from fairpatch.commod import Adversarial, Training
 from fairpatch.commod.problem import Grid
@@ -248,3 +251,28 @@ def test_a_choice_in_words(quick_fit):
         "49.1%. Accuracy 0.900, displacement 0.050."
     )
     assert choice._repr_html_() == f"<p>{choice}</p>"
+
+
+def test_after_the_sequence_has_failed_nothing_is_certified():
+    """The safest rung violates the target, the preferred one passes by luck: that is no proof."""
+    people = {"sensitive_features": np.repeat(["a", "b"], 4_000)}
+    f = np.concatenate([np.arange(4_000) < 2_000, np.arange(4_000) < 1_000])
+
+    def table(approved):
+        b = np.arange(4_000) < approved
+        g = np.concatenate([np.arange(4_000) < 2_000, b])
+        return Counts.from_arrays(decision=f, new_decision=g, **people)
+
+    tables = {1.2: table(1_500), 1.1: table(1_500), 1.0: table(1_950)}
+    ladder = [SimpleNamespace(model=0, strength=s, change_rate=0.1) for s in tables]
+    pool = SimpleNamespace(patch=lambda _, strength: strength)
+    fresh = SimpleNamespace(count=lambda patches, _: [tables[s] for s in patches])
+    target = Target(p_rule=0.8)
+    assert certify(tables[1.0], target).verdict is Verdict.CERTIFIED
+    found = certify_in_sequence(ladder, pool, target, fresh)
+    assert found.choice is ladder[-1]
+    assert found.certificate.verdict is Verdict.INCONCLUSIVE
+    assert found.of_preferred.verdict is Verdict.INCONCLUSIVE
+    turned = certify_in_sequence(ladder[::-1], pool, target, fresh)
+    assert turned.certificate.verdict is Verdict.CERTIFIED
+    assert turned.choice is ladder[-1]

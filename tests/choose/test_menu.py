@@ -1,12 +1,14 @@
 """The menu: patches side by side, each a fit of its own, and what conditions cost."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from fairpatch import Card, FairPatch, Roles, Target
+from fairpatch import Card, Decision, FairPatch, Roles, Target
 from fairpatch._tools.verdict import Verdict
+from fairpatch.choose import menu
 from fairpatch.choose.menu import FEWEST, IN_ORDER, KNOWN, SCORECARD
 from fairpatch.datasets import Population
 from fairpatch.patch.edit import held_back
@@ -147,3 +149,20 @@ def test_a_certificate_makes_no_other_model_of_a_patch(people):
     both = g.choice_.change_rate > 0.2 and g.choice_.change_rate > 3 * least
     was = g.preferred_.change_rate > 0.2 and g.preferred_.change_rate > 3 * least
     assert was or not both
+
+
+@pytest.mark.parametrize(("may", "level"), [(False, 0.975), (True, 1 - 0.05 / 3)])
+def test_the_error_is_shared_by_all_entries_that_can_be_picked(monkeypatch, may, level):
+    monkeypatch.setattr(menu.MenuEntry, "of", lambda name, *_, **__: menu.MenuEntry(name, ""))
+    monkeypatch.setattr(menu, "_may_read_groups", lambda _: may)
+    monkeypatch.setattr(menu, "_prices", lambda *_: ())
+    for make in ("_in_order", "_fewest", "_known"):
+        monkeypatch.setattr(menu, make, lambda search: search)
+    pool = SimpleNamespace(decision=Decision())
+    search = SimpleNamespace(
+        frontier=SimpleNamespace(candidates=pool), learner=Card(), ladder=[],
+        task=SimpleNamespace(target=Target(p_rule=0.8)),
+    )  # fmt: skip
+    asked = []
+    menu.menu_of(search, None, lambda *given: asked.append(given[2]))
+    assert asked == pytest.approx([level] * 3)

@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 
 from fairpatch.choose.frontier import Frontier, group_probabilities
 from fairpatch.choose.learner import Learned
+from fairpatch.commod import Commod
 from fairpatch.commod.adversarial import train_candidates
 from fairpatch.commod.problem import Grid, Training
 from fairpatch.data.rows import Rows
@@ -157,3 +158,24 @@ def test_displacement_is_between_probabilities_at_any_cut_off():
         frontier.counts.along("label")[2] == 0
     )  # labels are known, so bounds can count correct ones
     assert patch.provenance.settings["ratio_loss"] == "uniform"
+
+
+def test_what_a_change_costs_reaches_the_training(monkeypatch):
+    """Nobody's decision changes whose change is priced beyond all others."""
+    given, seen = rows(), []
+
+    class SeenError(Exception):
+        pass
+
+    def stop(problem, *_, **__):
+        seen.append(problem.change_cost)
+        raise SeenError
+
+    monkeypatch.setattr("fairpatch.commod.estimator.train_candidates", stop)
+    cost = np.linspace(1, 3, len(given.labels))
+    with pytest.raises(SeenError):
+        Commod(lambda X: np.full(len(X), 0.5)).fit(
+            np.asarray(given.X), given.labels, sensitive_features=given.s.codes[:, 0],
+            change_cost=cost,
+        )  # fmt: skip
+    assert np.array_equal(seen[0], cost)

@@ -76,3 +76,12 @@ def test_the_estimator_runs_it_for_both_notions_of_fairness():
         g.fit(X, y, sensitive_features=s)
         assert g.patch_.provenance.settings["departures"]["unit_variance"] is False
         assert np.isfinite(g.predict_ratio(X)).all()
+
+
+def test_a_row_of_double_weight_is_two_people_for_the_adversary(problem):
+    twice = np.where(np.arange(600) < 200, 2.0, 1.0)
+    rows = np.concatenate([np.arange(600), np.arange(200)])
+    (weighed,) = replace(problem, weight=twice).s_weight()
+    (repeated,) = replace(problem, s=problem.s[rows], weight=np.ones(800)).s_weight()
+    assert np.allclose(weighed[:200], repeated[:200] + repeated[600:])
+    assert np.allclose(weighed[200:], repeated[200:600])
