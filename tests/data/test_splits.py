@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairpatch import BaseModel
+from fairpatch import BaseModel, FairPatch, Target
 from fairpatch.choose.certificate import certify
 from fairpatch.data.rows import Rows
 from fairpatch.data.splits import in_memory
+from fairpatch.datasets import Population
 from fairpatch.measure import Counts
 
 
@@ -76,3 +77,15 @@ def test_nobody_certifies_whom_the_model_was_trained_on():
     assert len(fresh) > 100
     assert not known[fresh].any()
     assert told[fresh].all()
+
+
+def test_weights_for_learning_do_not_certify():
+    """Who counts for three when it is learned is one person to whoever certifies."""
+    two = {"a": (0.6, 0.0), "b": (0.4, 1.0)}
+    people = Population(p_rule=0.6, groups=two).sample(3_000, seed=2).to_pandas()
+    X, y, s = people.drop(columns=["id", "y", "group"]), people["y"], people["group"]
+    g = FairPatch("score", Target(p_rule=0.7))
+    g.fit(X, y, sensitive_features=s, sample_weight=np.where(people["group"] == "b", 3.0, 1.0))
+    counts = g.certificate_.counts
+    assert counts.total == len(g.fitted_.fresh_rows())
+    assert not counts.weighted

@@ -20,3 +20,11 @@ def test_no_share_by_tens_leaves_fewer_than_ten_numbers(among):
     for (low, high), hits in told.items():
         assert low * among == pytest.approx(hits[0])
         assert high * among == pytest.approx(hits[-1])
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_share_by_tens_lies_between_its_ends(known):
+    for among in range(1, 90):
+        for hits in range(among + 1):
+            low, high = ends_of(hits, among, known=known)
+            assert low - 1e-12 <= hits / among <= high + 1e-12

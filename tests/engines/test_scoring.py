@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairpatch.engines.streams import score
+from fairpatch.engines.streams import apply_files, score
+from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +58,29 @@ def test_a_table_in_another_order_each_time_is_refused(people, tmp_path):
             out=tmp_path / "o.parquet",
         )  # fmt: skip
     assert not list(tmp_path.glob("o*"))
+
+
+def test_a_folder_that_was_begun_with_other_people_is_not_gone_on_with(tmp_path):
+    part = RangesWeight(column="x", ranges=[Range(at_least=1, weight=60)])
+    patch = Patch(
+        columns=[Column(name="x", kind="number")],
+        concepts=[Concept(name="x", weight=1.0, intercept=0.0, ranges=[part])],
+        card=CardScale(approve_at=50),
+    )
+    files = [tmp_path / f"{i}.parquet" for i in range(2)]
+    frame = pd.DataFrame({"x": [0.0, 2.0], "score": [0.4, 0.4]})
+    for file in files:
+        frame.to_parquet(file)
+    done = apply_files(patch, files, tmp_path / "out", "score", read=duckdb.read_parquet)
+    assert (done.rows, done.changed, done.kept) == (4, 2, 0)
+    again = apply_files(patch, files, tmp_path / "out", "score", read=duckdb.read_parquet)
+    assert again.kept == 2
+    more = [*files, tmp_path / "more.parquet"]
+    frame.to_parquet(more[-1])
+    with pytest.raises(ValueError, match=r"begun without .*more\.parquet"):
+        apply_files(patch, more, tmp_path / "out", "score", read=duckdb.read_parquet)
+    frame.assign(x=5.0).to_parquet(files[1])
+    with pytest.raises(ValueError, match="begun with another content of"):
+        apply_files(patch, files, tmp_path / "out", "score", read=duckdb.read_parquet)
+    with pytest.raises(ValueError, match="begun with other options"):
+        apply_files(patch, files, tmp_path / "out", "x", read=duckdb.read_parquet)

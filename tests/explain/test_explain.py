@@ -1,5 +1,9 @@
 """Explanations: they add up, and what they say would keep a decision keeps it."""
 
+from dataclasses import replace
+from itertools import combinations
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -300,3 +304,17 @@ def test_left_out_is_who_changes_half_as_often_as_their_group():
     _, here, leaves = neglected(rows, after, "s")
     assert len(here) == 1_000
     assert [round(leaf.change_rate, 2) for leaf in leaves] == [0.1]
+
+
+def test_every_refit_draws_people_of_its_own(people):
+    X, y, s, g = people
+    drawn = []
+
+    def again(rows, _):
+        drawn.append(rows)
+        return np.zeros(len(rows))
+
+    learner = SimpleNamespace(relearn=lambda *_: again)
+    stability(g.patched_, g.patched_.rows(X, y, s), replace(g.fitted_, learner=learner), refits=3)
+    assert all(len(rows) == len(X) for rows in drawn)
+    assert not any((one == other).all() for one, other in combinations(drawn, 2))

@@ -4,6 +4,7 @@ import json
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 
 from conftest import TARGET, month
@@ -268,3 +269,14 @@ def test_two_small_months_may_be_alike(patched, tmp_path):
     look(patched, history, twenty, "2026-01")
     look(patched, history, twenty, "2026-02")
     assert len(list(history)) == 2
+
+
+def test_one_small_month_keeps_all_of_a_guarantee_coarse(patched, tmp_path):
+    history = History(tmp_path / "h.jsonl")
+    found = look(patched, history, month(61, 40_000), "2026-01")
+    assert not any(g.small for g in found.guarantees)
+    small = month(62)
+    few = small[small["group"] == "b"].head(4)
+    small = pd.concat([small[small["group"] == "a"], few])
+    found = look(patched, history, small, "2026-02")
+    assert all(g.small for g in found.guarantees if g.feature == "group")

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cli.test_cli import POPULATION, fairpatch
-from fairpatch import FairPatch, Roles, Target, audit
+from fairpatch import Decision, FairPatch, Roles, Target, audit
 from fairpatch.inputs.probable import draw, without_assumption
 from fairpatch.life.history import History
 from fairpatch.life.monitor import monitor
@@ -167,3 +167,17 @@ def test_the_order_of_the_groups_draws_nobody():
     )
     assert one.groups == two.groups
     assert (one.values == two.values).all()
+
+
+def test_a_harm_is_its_mirror_image_here_too():
+    """The score of a default at 1 - p: the same people are approved, so the same is told."""
+    frame = people(3_000, 4).drop(columns="true")
+    good = audit(frame, "y", sensitive_features=["group"], estimator="score", roles=CONTRACT)
+    turned = frame.assign(score=1 - frame["score"], y=1 - frame["y"])
+    harm = audit(
+        turned, "y", sensitive_features=["group"], estimator="score", roles=CONTRACT,
+        decision=Decision(favourable=0, at_least=True),
+    )  # fmt: skip
+    ends = [(a.probable.weighted, a.probable.low, a.probable.high) for a in (good, harm)]
+    assert ends[0] == pytest.approx(ends[1])
+    assert ends[0][0] < 0.9
