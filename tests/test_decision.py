@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from fairpatch import BaseModel, Decision, FairPatch, Patch, PatchedModel, Roles, Target, audit
+from fairpatch import (
+    BaseModel,
+    Decision,
+    FairPatch,
+    Patch,
+    PatchedModel,
+    Roles,
+    Target,
+    TargetNotReachedError,
+    audit,
+)
 from fairpatch.datasets import Population
 from fairpatch.measure.cells import DIRECTIONS
 from fairpatch.patch import CardScale, Column, Concept, Range, RangesWeight, ScoreBand, load, save
@@ -275,3 +285,30 @@ def test_labels_among_objects_and_models_that_know_them_otherwise(people):
     turned = audit(X, (people["y"] == 1).astype(str), **own,
                    decision=Decision(positive="False", favourable=0))  # fmt: skip
     assert turned.to_dict()["accuracy"] == plain["accuracy"]
+
+
+def test_of_two_texts_the_later_one_is_positive_in_whatever_order_they_come():
+    for labels in (["denied", "approved"], ["approved", "denied"]):
+        assert Decision().classes_of(labels) == ("approved", "denied")
+        assert Decision(positive="approved").classes_of(labels) == ("denied", "approved")
+
+
+def test_probabilities_are_in_the_order_of_the_classes(people):
+    """The positive label sorts first: its probability is in the first column."""
+    X, y = people.drop(columns=["y", "group"]), np.where(people["y"] == 1, "approved", "denied")
+    g = FairPatch("score", Target(p_rule=0.7), decision=Decision(positive="approved"))
+    g.fit(X, y, sensitive_features=people["group"])
+    assert g.classes_.tolist() == ["approved", "denied"]
+    likelier = g.classes_[g.predict_proba(X).argmax(1)]
+    assert (likelier == g.predict(X)).mean() > 0.999
+
+
+def test_a_fit_that_fails_leaves_no_patch_behind(people):
+    X, y = people.drop(columns=["y", "group"]), people["y"]
+    g = FairPatch("score", Target(p_rule=0.7)).fit(X, y, sensitive_features=people["group"])
+    assert hasattr(g, "patch_")
+    g.set_params(target=Target(p_rule=0.999, max_changes=0.0001))
+    with pytest.raises(TargetNotReachedError):
+        g.fit(X, y, sensitive_features=people["group"])
+    assert not hasattr(g, "patch_")
+    assert not hasattr(g, "certificate_")

@@ -167,3 +167,14 @@ def test_where_no_concept_pushed_there_is_no_reason(people, f):
     found = PatchedModel(BaseModel(f), turned).apply(people, with_reason=True)
     assert found[CHANGED].all()
     assert found[REASON].isna().all()
+
+
+@pytest.mark.parametrize("direction", ["both", "promote_only", "demote_only"])
+@pytest.mark.parametrize("threshold", [0.5, 0.27])
+def test_probabilities_decide_as_the_patch_does(people, f, direction, threshold):
+    model = PatchedModel(BaseModel(f), patch_on(direction, threshold))
+    p = model.predict_proba(people)
+    assert ((p[:, 1] > threshold) == model.decide(people)).all()
+    kept = model.decide(people) == (f.predict_proba(people)[:, 1] > threshold)
+    assert kept.any()
+    assert not kept.all()

@@ -5,7 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
+from fairpatch.target import judgeable
 
 VALUES = ["b", "a", None, "b"]
 
@@ -73,3 +75,14 @@ def test_one_value_or_a_hundred_and_one_cannot_be_compared():
         Groups.of(np.arange(51)).comparable()
     with pytest.raises(ValueError, match="has 1 known value, at least 2"):
         Groups.of(["a", None]).comparable()
+
+
+def test_a_group_of_few_people_with_many_rows_is_small_all_the_same():
+    """Five people of c have eight rows each: they are five."""
+    groups = np.repeat(["a", "b", "c"], [200, 200, 40])
+    person = np.concatenate([np.arange(400), 400 + np.arange(40) // 8])
+    counts = Counts.from_arrays(
+        decision=np.arange(440) % 2, sensitive_features={"s": groups}, person=person
+    )
+    assert counts.sizes.tolist() == [200, 200, 40]
+    assert judgeable(counts, 10).group_names == ("a", "b")
