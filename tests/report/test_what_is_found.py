@@ -1,5 +1,7 @@
 """Findings: each is raised by what it is about, and not without."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,9 +9,10 @@ import pytest
 from fairpatch import FairPatch, PatchedModel, Target, review
 from fairpatch.inputs.base import BaseModel
 from fairpatch.inputs.vocabulary import is_protected
+from fairpatch.measure.intervals import Estimate
 from fairpatch.patch import CardScale, Column, Concept, Patch, Range, RangesWeight
-from fairpatch.report.figures import Figure, Finding
-from fairpatch.report.findings.groups import _apart
+from fairpatch.report.figures import Figure, Finding, figure
+from fairpatch.report.findings.groups import _apart, accuracy
 from fairpatch.report.findings.groups import target as judged_target
 from fairpatch.report.findings.signing import _stability
 from fairpatch.report.proxy_section import StabilitySection
@@ -516,3 +519,16 @@ def test_groups_that_nobody_named_are_not_counted_beside_weights():
     weighed = Rows.of(X, y, {"s": s}, None, np.linspace(0.5, 1.5, len(X))).scored(model.base)
     found = [review_rows(model, some, refits=0).summary.others for some in (rows, weighed)]
     assert [[o.column for o in others] for others in found] == [["age"], []]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_group_that_loses_far_too_much_is_grave_whoever_comes_after(turned):
+    def row(group, before, after):
+        told = [figure(Estimate(share, share, share)) for share in (before, after)]
+        pair = SimpleNamespace(before=told[0], after=told[1])
+        return SimpleNamespace(group=group, accuracy=pair, bad_approved=None)
+
+    rows = [row("a", 0.9, 0.7), row("b", 0.9, 0.87)]
+    section = SimpleNamespace(features=("s",), rows=rows[::-1] if turned else rows)
+    (found,) = accuracy([section], 0.02, SimpleNamespace(bad_outcome="", approved=""))
+    assert found.level == "stop"
