@@ -4,9 +4,10 @@ Judged on rows that neither learning nor choosing has seen; how, is each metric'
 (``fairpatch.measure.hypothesis_tests``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -162,19 +163,13 @@ class Certificate:
 
     def _table(self) -> Table:
         rows = [
-            [
-                str(v.requirement),
-                f"{v.feature}{estimate.groups}",
-                v.verdict,
-                str(estimate),
-                str(people),
-                "" if v.people_needed is None else f"{v.people_needed_about:,}",
-            ]
+            (v.requirement, f"{v.feature}{estimate.groups}", v.verdict, estimate, people,
+             v.people_needed_about)
             for v, (estimate, people) in zip(self.results, self.shown, strict=True)
-        ]
-        return Table(
-            f"Certificate at {self.target.confidence:.0%}: {self.verdict}",
-            ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
+        ]  # fmt: skip
+        return certificate_table(
+            self.verdict,
+            self.target.confidence,
             rows,
             notes(
                 self.warning,
@@ -186,6 +181,18 @@ class Certificate:
         )
 
     __repr__ = __str__
+
+
+def certificate_table(
+    verdict: Any, confidence: float, rows: Iterable[Sequence[Any]], said: list[str]
+) -> Table:
+    """Requirement, feature, verdict, measured, people and people needed of every result."""
+    return Table(
+        f"Certificate at {confidence:.0%}: {verdict}",
+        ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
+        [[*map(str, row), "" if needed is None else f"{needed:,}"] for *row, needed in rows],
+        said,
+    )
 
 
 def second_look(target: Target, least: float | None) -> str | None:

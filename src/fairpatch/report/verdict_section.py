@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens
-from fairpatch._tools.tables import Table
 from fairpatch._tools.verdict import Verdict
-from fairpatch.choose.certificate import Certificate, Result, notes, second_look
+from fairpatch.choose.certificate import Certificate, Result, certificate_table, notes, second_look
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected, move, of_pair
 from fairpatch.inputs.values import Value
@@ -342,20 +341,14 @@ def certificate_text(certificate: CertificateSection | None) -> str:
     if certificate is None:
         return "None"
     rows = [
-        [
-            v.requirement,
-            f"{v.feature}{v.estimate.groups}",
-            v.verdict,
-            _measured(v.estimate),
-            in_words(v.people),
-            "" if v.people_needed is None else f"{v.people_needed:,}",
-        ]
+        (v.requirement, f"{v.feature}{v.estimate.groups}", v.verdict, _measured(v.estimate),
+         in_words(v.people), v.people_needed)
         for v in certificate.results
-    ]
+    ]  # fmt: skip
     rounded = any(v.estimate.at_least is not None for v in certificate.results)
-    return Table(
-        f"Certificate at {certificate.confidence:.0%}: {certificate.verdict}",
-        ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
+    return certificate_table(
+        certificate.verdict,
+        certificate.confidence,
         rows,
         notes(
             certificate.warning,
