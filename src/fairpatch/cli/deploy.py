@@ -1,9 +1,9 @@
 """Put a patch to work elsewhere: SQL, a pack for a warehouse or dbt, ONNX, or MLflow.
 
-view, function, dbt   a folder: statements, tests, monitoring, the way back, and a README
-sql                   a SELECT for a batch job; *check* is the query to run before it, *test*
-the one after it: rows where the target is violated
-onnx, mlflow          the patch alone on a score input, or with its base model inside
+A pack (view, function, dbt) is a folder with statements, tests, monitoring and the way back. SQL is
+one SELECT for a batch job; check is the query to run before it, and test the one after it: rows
+where the target is violated. ONNX and MLflow models hold the patch alone, on a score, or behind its
+base model.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The life of a model in production: its folder beside the runs, its ledger, and what that says."""
+"""The ledger of a model's life: what happened, whether it is whole, which patch decided when."""
 
 import os
 from pathlib import Path
