@@ -258,9 +258,11 @@ def without_marks(text: str) -> str:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{twice!r} is given twice; keep one of the two")
+        seen: set[str] = set()
+        for name, _ in pairs:  # the first that comes again, in one pass
+            if name in seen:
+                raise ValueError(f"{name!r} is given twice; keep one of the two")
+            seen.add(name)
     return mapping
 
 
