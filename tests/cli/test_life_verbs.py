@@ -94,6 +94,10 @@ def test_certify_has_a_code_for_every_verdict(place):
          "--sensitive", "group", "--p-rule", "0.8", code=4)  # fmt: skip
     told = verb("certify", place / "run", "--data", later, "--p-rule", "0.65", "--json")
     assert '"verdict": "certified"' in told
+    # the rest of the run's target is kept, as refit keeps it
+    assert [r["requirement"] for r in json.JSONDecoder().raw_decode(told)[0]["results"]] == [
+        "P-Rule at least 0.65", "TPR gap at most 0.2",
+    ]  # fmt: skip
 
 
 def test_a_refit_goes_on_where_the_old_run_was(place):

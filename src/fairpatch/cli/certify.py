@@ -62,14 +62,13 @@ def run(
     from fairpatch.life.outputs import checks_of
     from fairpatch.patch import load
     from fairpatch.report.verdict_section import certificate_section
-    from fairpatch.target import Target
 
     options = options_of(
         folder, data=data, label=label, sensitive=sensitive, trust_model=trust_model, score=score,
         model=model,
     )  # fmt: skip
     asked = configs.limits(target or [], {"p_rule": p_rule})
-    asked_target = Target(**asked) if asked else options.asked
+    asked_target = options.asked.replace(**asked)  # what it does not name stays as it was
     patch = load(patch_path(folder))
     g = patched_model(options, patch.with_strength(0.0) if plain else patch)
     if tables.fingerprint(options.data) == manifest(folder).data_sha256:
