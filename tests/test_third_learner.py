@@ -11,7 +11,6 @@ import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -178,11 +177,8 @@ def test_a_previous_model_counts_for_every_learner(package, people):
     first.fit(X, y, sensitive_features=s)
     near = FairPatch("score", TARGET, learner=package.OneThreshold())
     near.fit(X, y, sensitive_features=s, previous=first.patched_)
-    assert near.choice_.churn is not None
-    free = FairPatch("score", TARGET, learner=package.OneThreshold())
-    free.fit(X, y, sensitive_features=s)
-    apart = [np.mean(g.predict(X) != first.predict(X)) for g in (near, free)]
-    assert apart[0] <= apart[1]
+    assert first.choice_.churn is None
+    assert 0.0 <= near.choice_.churn < 0.5
 
 
 def test_two_packages_with_one_name_are_refused(monkeypatch):

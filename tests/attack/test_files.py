@@ -18,7 +18,7 @@ import yaml
 from attack.files import mutated
 from benchmarks import journal
 from fairpatch.cli import config, run_folder
-from fairpatch.cli.run_folder import Manifest
+from fairpatch.cli.manifest import Manifest
 from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import (
     CardScale,

@@ -165,11 +165,12 @@ def test_a_killed_apply_to_a_folder_goes_on_and_loses_nobody(place):
 def test_a_killed_export_leaves_a_whole_one_or_none(place, name):
     folder, *_ = place
     first = folder / f"first-{name}"
-    seconds = finish("deploy", folder / "run", first)
+    to = ("--to", "onnx" if name.endswith(".onnx") else "mlflow")
+    seconds = finish("deploy", folder / "run", first, *to)
     whole = sorted(p.name for p in first.rglob("*")) if first.is_dir() else first.stat().st_size
     for i, moment in enumerate(moments(seconds)):
         out = folder / f"{i}-{name}"
-        kill(moment, "export", folder / "run", out)
+        kill(moment, "deploy", folder / "run", out, *to)
         if out.is_dir():
             assert sorted(p.name for p in out.rglob("*")) == whole
         elif out.exists():
@@ -197,7 +198,6 @@ def life(path):
 
 
 VERBS = {
-    "export": ("out.onnx", bytes_of, []),
     "deploy": ("out", bytes_of, ["--table", "t", "--key", "id"]),
     "monitor": ("", life, ["--period", "2026-01", "--replace"]),
 }

@@ -76,7 +76,7 @@ def test_another_score_column_in_the_configuration_is_refused(run, original, tmp
     path.write_text(path.read_text().replace("score: score", "score: other"))
     for verb in (
         ["apply", run, original / "people.parquet", tmp_path / "out.parquet"],
-        ["sql", run],
+        ["deploy", run, "--to", "sql"],
         ["review", run, "--out", tmp_path / "page.html"],
         ["reproduce", run],
         ["export", run, tmp_path / "served"],

@@ -247,7 +247,7 @@ def test_what_reverses_most_decisions_is_no_patch():
     y = (random.random(n) < score).astype(int)
     asked = Target(p_rule=0.8, direction="promote_only")
     g = FairPatch("score", asked, splits=(0.5, 0.5, 0))
-    with pytest.raises(TargetNotReachedError, match="another model and no patch"):
+    with pytest.raises(TargetNotReachedError, match="a different model, not a patch"):
         g.fit(X, y, sensitive_features=s)
     allowed = g.set_params(target=asked.replace(max_changes=1.0))
     allowed.fit(X, y, sensitive_features=s)

@@ -124,7 +124,7 @@ def test_lists_of_flags_add_and_take_out(folder):
 def test_a_flag_that_contradicts_the_file_says_so(folder):
     done = fairpatch("audit", "-c", "said.yaml", "--threshold", "0.4", "--favourable", "0",
                      cwd=folder)  # fmt: skip
-    assert "--favourable 0 goes before the 1 of said.yaml" in done.stderr
+    assert "--favourable 0 overrides 1 of said.yaml" in done.stderr
     done = fairpatch("audit", "-c", "said.yaml", "--threshold", "40", cwd=folder, code=2)
     assert (
         "error: --threshold 40: threshold must be a probability above 0 and below 1; got 40.0 "

@@ -82,7 +82,7 @@ def said(error):
     ("error", "words"),
     [(OSError(errno.ENOSPC, "No space left on device", "out.csv"), "out.csv could not be written"),
      (OSError(errno.EROFS, "Read-only", "out"), "the folder is read-only"),
-     (PermissionError(errno.EACCES, "denied", "x"), "you have no right to"),
+     (PermissionError(errno.EACCES, "denied", "x"), "permission denied"),
      (MemoryError(), "not enough memory"),
      (RuntimeError("IO Error: No space left on device"), "the disk is full")],
 )  # fmt: skip

@@ -41,7 +41,7 @@ def test_names_that_are_nearly_right_are_offered(folder):
     seen = in_a_terminal("fairpatch fit --config fairpatch.yaml --score scor --out o", folder, PATH)
     text = as_text(seen)
     first, error = text.splitlines()[:2]  # nothing was begun
-    assert first == "--score scor goes before the 'score' of fairpatch.yaml"
+    assert first == "--score scor overrides 'score' of fairpatch.yaml"
     assert error.startswith("error:")
     assert "Did you mean 'score'?" in text
     (folder / "odd.yaml").write_text("data: people.csv\nlabell: y\n")

@@ -115,7 +115,6 @@ def test_rows_that_stand_for_several_people_are_traced_as_so_many():
         assert a.change_rate == pytest.approx(b.change_rate)
         assert a.metrics["sensitive"] == pytest.approx(b.metrics["sensitive"])
     assert one.displacement(1, 1.5) == pytest.approx(many.displacement(1, 1.5))
-    assert one.moved_little(1, np.array([0.0, 1.0, 2.0]), one.displacement(1, 1.0)) == 2
 
 
 @pytest.mark.parametrize(("few", "known"), [(9, False), (10, True)])

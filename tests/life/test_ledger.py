@@ -36,7 +36,7 @@ def test_which_patch_decided_when(tmp_path):
     assert ledger.in_force("2026-03-01").last("monitored").facts["verdict"] == "certified"
     assert ledger.changes_since_first() == pytest.approx(0.07)
     for day in ("March", "20260301", "2026-W10-1"):
-        with pytest.raises(ValueError, match="is no day"):
+        with pytest.raises(ValueError, match="is not a date"):
             ledger.in_force(day)
 
 
