@@ -139,7 +139,7 @@ def test_one_sentence_of_ours(fitted, words):
 def test_decisions_and_probabilities_in_the_wrong_place_are_noticed(fitted):
     g, people = fitted
     X = people.drop(columns=["y", "group"])
-    with pytest.warns(UserWarning, match="log-odds are needed"):
+    with pytest.raises(ValueError, match="log-odds are needed"):
         g.patch_.decide(X, X["score"])
     with pytest.warns(UserWarning, match="only two values, as decisions have"):
         again(people.assign(score=(people["score"] > 0.5).astype(float)))

@@ -112,6 +112,13 @@ def test_the_review_counts_them(fitted):
     assert abs(int(said.replace(",", "")) - locked) <= 5
 
 
+def test_a_gap_where_a_lock_looks_is_said(fitted):
+    X, y, s = taken_apart(people(seed=8))
+    page = review(fitted.patched_, X, y, sensitive_features=s).html()
+    said = page.split("Where a lock looks, ")[1].split()[0]
+    assert abs(int(said.replace(",", "")) - X["policy"].isna().sum()) < 10
+
+
 def test_a_refit_locks_what_is_policy_now(fitted):
     X, y, s = taken_apart(people(seed=9))
     again = FairPatch("score", Target(p_rule=0.75, locked={"policy": "knock-out"}))
@@ -156,7 +163,7 @@ def test_a_lock_that_no_type_can_hold_is_refused():
     patch = Patch(columns=[Column(name="k", kind="category")], concepts=[], card=card)
     for values in ([True, False], [1, 0]):
         frame = pd.DataFrame({"k": values, "p": 0.3})
-        with pytest.raises(TypeError, match="everybody would be unlocked"):
+        with pytest.raises(TypeError, match="no lock of it could hold"):
             apply(patch, frame, "p")
-        with pytest.raises(TypeError, match="everybody would be unlocked"):
+        with pytest.raises(TypeError, match="no lock of it could hold"):
             apply(patch, duckdb.sql("SELECT * FROM frame"), "p")

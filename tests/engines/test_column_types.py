@@ -13,12 +13,14 @@ import pytest
 
 from fairpatch.engines.mlflow_served import Patched
 from fairpatch.engines.onnx import SCORE, patch_graph, run_graph
+from fairpatch.inputs.base import BaseModel
 from fairpatch.patch import (
     CardScale,
     CategoricalWeight,
     CategoryWeight,
     Column,
     Concept,
+    Lock,
     Patch,
     Range,
     RangesWeight,
@@ -40,6 +42,15 @@ def categories(*levels, missing=0.0):
 def number():
     part = RangesWeight(column="c", missing=0, ranges=[Range(at_least=1, weight=20)])
     return _patch("number", ranges=[part])
+
+
+def lock(**condition):
+    """Everybody changes, but who is locked."""
+    kind = "category" if "values" in condition else "number"
+    return Patch(
+        columns=[Column(name="c", kind=kind)], concepts=[],
+        card=CardScale(approve_at=0, locked=[Lock(column="c", **condition)]),
+    )  # fmt: skip
 
 
 def _patch(kind, **parts):
@@ -147,6 +158,44 @@ CASES = {
     "a duration for a number": (number(), [dt.timedelta(days=1), dt.timedelta(0)], REFUSED),
     "a list for a number": (number(), [[1.0], [2.0]], REFUSED),
     "a complex number": (number(), [1 + 0j, 2 + 0j], REFUSED),
+    "nothing for a number": (number(), [None, None], [False, False]),
+    "NaN for a text": (categories("a", missing=20), [float("nan")] * 2, [True, True]),
+    "nothing for a text": (categories("a", missing=20), [None, None], [True, True]),
+    "single precision": (categories(0.1), np.array([0.1, 0.2], np.float32), [False, False]),
+    "unsigned": (categories(-1, 5), np.array([2**64 - 1, 5], np.uint64), [False, True]),
+    "beyond doubles' whole numbers": (categories(7), [2**53 + 1, 7], [False, True]),
+    "locked by text, booleans": (lock(values=["yes"]), [True, False], REFUSED),
+    "locked by text, whole numbers": (lock(values=["1"]), [1, 0], REFUSED),
+    "locked by text, dates": (lock(values=["2020-01-01"]), [dt.date(2020, 1, 1)] * 2, REFUSED),
+    "locked by text, bytes": (lock(values=["a"]), [b"a", b"b"], REFUSED),
+    "locked by text, lists": (lock(values=["a"]), [["a"], ["b"]], REFUSED),
+    "locked by numbers, text": (lock(values=[1]), ["1", "0"], REFUSED),
+    "locked by both, whole numbers": (lock(values=["yes", 1]), [1, 2], [False, True]),
+    "locked by both, text": (lock(values=["yes", 1]), ["yes", "1"], [False, True]),
+    "locked by a number, booleans": (lock(values=[1]), [True, False], [False, True]),
+    "locked by what no boolean is": (lock(values=[2]), [True, False], [True, True]),
+    "locked, single precision": (
+        lock(values=[0.1]), np.array([0.1, 0.5], np.float32), [True, True],
+    ),
+    "locked, unsigned": (lock(values=[-1]), np.array([2**64 - 1, 1], np.uint64), [True, True]),
+    "locked, gaps": (lock(values=["yes"]), ["yes", None, "", "no"], [False, True, True, True]),
+    "locked, an empty column": (lock(values=["yes"]), [None, None], [True, True]),
+    "unless, a gap": (lock(values=["a"], unless=True), ["a", None, "b"], [True, False, False]),
+    "unless, whole numbers": (lock(values=["a"], unless=True), [1, 2], REFUSED),
+    "a range locks dates": (lock(at_least=0), [dt.date(2020, 1, 1)] * 2, REFUSED),
+    "a range locks text": (lock(at_least=0), ["1", "2"], REFUSED),
+    "a range locks booleans": (lock(at_least=1), [True, False], [False, True]),
+    "a range locks decimals": (
+        lock(at_least=0.1), [Decimal("0.1"), Decimal("0.09")], [False, True],
+    ),
+    "a range locks, gaps": (lock(at_least=1), [1.0, float("nan"), 0.0], [False, True, True]),
+    "a range locks an empty column": (lock(at_least=1), [None, None], [True, True]),
+    "a range locks huge numbers": (
+        lock(at_least=10**15), np.array([2**64 - 1, 1], np.uint64), [False, True],
+    ),
+    "a range locks single precision": (
+        lock(at_least=0.1), np.array([0.1, 0.05], np.float32), [False, True],
+    ),
 }  # fmt: skip
 
 
@@ -202,3 +251,38 @@ def test_a_score_that_is_none_has_no_decision_and_no_reason(score):
     rows = served.frame(table.rename(columns={"p": SCORE}))
     assert rows["fairpatch_reason"][0] is None
     assert rows["fairpatch_reason"][1] is not None
+
+
+SCORES = {
+    "text": ["0.4", "0.6"], "dates": [dt.date(2020, 1, 1)] * 2, "bytes": [b"1", b"0"],
+    "times": [dt.datetime(2020, 1, 1)] * 2, "lists": [[0.4], [0.6]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["pandas", "numpy", "polars", "pyarrow", "duckdb", "onnx"])
+@pytest.mark.parametrize("what", SCORES)
+def test_a_score_that_is_no_number_is_refused_everywhere(what, engine, spark):
+    patch, table = categories("a"), pa.table({"c": ["a", "b"], "p": SCORES[what]})
+    tables = {
+        "pandas": table.to_pandas,
+        "polars": lambda: pl.from_arrow(table), "pyarrow": lambda: table,
+        "duckdb": lambda: duckdb.connect().from_arrow(table),
+    }  # fmt: skip
+    graph = patch_graph(patch).SerializeToString()
+    engines = {
+        "numpy": lambda: BaseModel("p").logits(table.to_pandas()),
+        "onnx": lambda: run_graph(graph, table.to_pandas(), score="p"),
+    }
+    by = engines.get(engine, lambda: apply(patch, tables[engine](), "p"))
+    with pytest.raises(TypeError, match="p' must be (a number|numbers)"):
+        by()
+    with pytest.raises(TypeError, match="must be a number"):
+        apply(patch, spark.createDataFrame(table), "p")
+    with pytest.raises(TypeError, match="must be a number"):
+        RowScorer(patch).decide({"c": "a"}, SCORES[what][0])
+
+
+def test_a_patch_that_compares_a_column_with_text_and_with_numbers_is_refused():
+    card = CardScale(approve_at=10, locked=[Lock(column="c", values=[1])])
+    with pytest.raises(ValueError, match="with text in one place and with numbers in another"):
+        Patch.model_validate({**categories("a").model_dump(), "card": card.model_dump()})

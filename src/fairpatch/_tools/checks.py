@@ -1,6 +1,5 @@
 """Parameters at the door: each refusal names the parameter, what was expected, what came."""
 
-import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -85,16 +84,16 @@ def a_table(name: str, value: Any) -> Any:
 
 
 def log_odds(name: str, values: Any) -> None:
-    """Log-odds; probabilities in their place would approve everybody."""
+    """Refuse what looks like probabilities: in the place of log-odds they would approve all."""
     if len(values) < MANY:
         return
     low, high = np.min(values), np.max(values)
     if 0 <= low < high - 0.5 and high <= 1:
-        warnings.warn(
+        raise ValueError(
             f"{name} lies between 0 and 1 for all {len(values):,} people, as probabilities do: "
-            "log-odds are needed, as BaseModel(model).logits(X) gives them",
-            UserWarning, stacklevel=3,
-        )  # fmt: skip
+            "log-odds are needed. A patch with its model takes scores as they are: "
+            "PatchedModel(BaseModel('score'), patch).decide(X)"
+        )
 
 
 def weights(name: str, values: Any) -> Any:

@@ -34,6 +34,8 @@ one, so that it reads no longer."""
 FEW = 2
 """Columns of such a card, at most."""
 QUANTILE = 0.9
+EDGE = 2e-6
+"""Nearer to 0 and 1 no band ends: log-odds are clipped there."""
 
 
 def full_confidence(f_logit: Floats) -> float:
@@ -71,7 +73,7 @@ def _edges(
 
     Those that fall together are one band, of more points.
     """
-    low, high = (-inf, inf) if decision.in_points or decision.cuts else (0.0, 1.0)
+    low, high = (-inf, inf) if decision.in_points or decision.cuts else (EDGE, 1 - EDGE)
     kept = {
         edge: points
         for edge, points in zip(scores, steps, strict=True)

@@ -49,7 +49,7 @@ from fairpatch.measure.groups import Groups
 from fairpatch.measure.labels import known_label, label_expr
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import POINTS
-from fairpatch.patch.column_types import typed
+from fairpatch.patch.column_types import typed, with_gaps
 from fairpatch.patch.expressions import (
     approved_expr,
     confidence_expr,
@@ -135,6 +135,8 @@ def _decided(table: Any, patches: Sequence[Patch], score: str) -> tuple[Any, lis
     Where the score is no probability, f has no decision: that is found by its own null.
     """
     frame = nw.from_native(table)
+    for patch in patches[:1]:  # others differ in their points
+        frame = with_gaps(patch, frame)
     schema = frame.collect_schema()
     names: dict[str, str] = {}
     confidences: dict[str, str] = {}

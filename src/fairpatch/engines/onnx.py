@@ -20,6 +20,7 @@ from fairpatch.engines.onnx_base import base_logits
 from fairpatch.engines.onnx_base import log_odds as odds_of
 from fairpatch.engines.onnx_graph import Graph, as_text, by_range, category, joined, number, ranges
 from fairpatch.inputs.base import BESIDE, POINTS_BESIDE
+from fairpatch.inputs.past_decisions import beyond
 from fairpatch.measure.cells import may_demote, may_promote
 from fairpatch.patch import Patch
 from fairpatch.patch.apply import DECISION, RATIO, REASON
@@ -102,8 +103,7 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
     more = {VALID: graph.onnx.TensorProto.BOOL}
 
     def edge(value: float) -> str:
-        end = graph.constant([value])
-        return graph.node("Add", [threshold, end]) if several else end
+        return _threshold(graph, patch, value) if several else graph.constant([value])
 
     confidence = _confidence(graph, patch, p, edge)
     return _patched(
@@ -111,11 +111,12 @@ def patch_graph(patch: Patch, *, with_reason: bool = False) -> Any:
     )
 
 
-def _threshold(graph: Graph, patch: Patch) -> str:
+def _threshold(graph: Graph, patch: Patch, by: float = 0.0) -> str:
     """The one threshold, or each row's own; where a row has none, more than any score."""
     cuts = patch.decision.cuts
     if cuts is None:
         return graph.constant([patch.decision.cut])
+    cuts = beyond(cuts, by) if by else cuts
     weights = tuple(CategoryWeight(category=c.value, weight=c.threshold) for c in cuts.at)
     none = 2 * LARGEST_SCORE
     return category(
@@ -378,8 +379,12 @@ def _score(
 
 
 def _about(patch: Patch) -> dict[str, str]:
-    parts = [c for concept in patch.concepts for c in concept.categories]
-    held = {c.column: holds(entry.category for entry in c.categories) for c in parts}
+    lock = None if patch.card is None else patch.card.lock
+    held: dict[str, str] = {}
+    for concept in (*patch.concepts, *([lock] if lock else [])):
+        for part in concept.categories:  # one that is strict is enough to refuse
+            own = holds(entry.category for entry in part.categories)
+            held[part.column] = held.get(part.column, own) if own == "both" else own
     return {
         "fairpatch.threshold": patch.decision.above, "fairpatch.direction": patch.direction,
         CATEGORIES: json.dumps(held),

@@ -22,7 +22,7 @@ from fairpatch.decision import LARGEST_SCORE
 from fairpatch.identity.fingerprint import codes_of, likeness, probe_distance, step_of
 from fairpatch.inputs.base import BaseModel
 from fairpatch.inputs.past_decisions import given_score, none_expr
-from fairpatch.patch.column_types import check_types
+from fairpatch.patch.column_types import check_types, with_gaps
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.expressions import in_scope_table
 from fairpatch.patch.learned import ColumnPrint, Fingerprint
@@ -334,6 +334,7 @@ def compare(patch: Patch, table: Any, score: str) -> Comparison:
     if known is None:
         return Comparison(0, ())
     frame = nw.from_native(in_scope_table(patch.scope, table))
+    frame = with_gaps(patch, frame)
     check_types(patch, frame.collect_schema())
     if patch.decision.knocks_out and not isinstance(frame, nw.DataFrame):
         frame = frame.filter(~none_expr(given_score(patch.decision, score)))

@@ -23,7 +23,9 @@ from fairpatch.inputs.past_decisions import (
     denied_if_none,
     given_score,
     has_decision_expr,
+    score_column,
     threshold_expr,
+    told_apart,
 )
 from fairpatch.inputs.roles import PLAIN as ROWS
 from fairpatch.inputs.roles import Roles, with_moved
@@ -152,7 +154,8 @@ class BaseModel:
     def logits_of(self, scores: Floats, thresholds: Any) -> Floats:
         """f_logit of scores that are already at hand."""
         if self.decision.in_points:
-            values = np.asarray((scores - thresholds) * self.decision.scale.unit)
+            unit = self.decision.scale.unit
+            values = told_apart(scores, lambda s: np.asarray((s - thresholds) * unit))
         else:
             values = _decided(scores, thresholds)
         f_logit = self._favour(np.where(scores == thresholds, self._side_of_equal, values))
@@ -268,7 +271,7 @@ class BaseModel:
     def _scores(self, X: Any) -> Floats:
         f = self.estimator
         if isinstance(f, str):
-            values, what = self.decision.compared(_column(X, f)), f"score column {f!r}"
+            values, what = self.decision.compared(score_column(X, f)), f"score column {f!r}"
         elif hasattr(f, "predict_proba"):
             values, what = f.predict_proba(self._asked(X)), f"{type(f).__name__}.predict_proba"
         else:
@@ -312,8 +315,8 @@ def _relative(log_odds: Floats, threshold: Any) -> Floats:
 
 def _decided(p: Floats, t: Any) -> Floats:
     """Log-odds of probabilities relative to the threshold, of decision 1."""
-    with np.errstate(divide="ignore"):  # p of exactly 0 or 1: infinite, then clipped
-        values = _relative(logit(p), t)
+    with np.errstate(divide="ignore", invalid="ignore"):  # p of 0 or 1: infinite, then clipped
+        values = told_apart(p, lambda p: _relative(logit(p), t))
     # Rounding must not move anybody over the threshold, to the last bit.
     values = np.where((p > t) & (values <= 0), np.finfo(float).eps, values)
     return np.where((p < t) & (values >= 0), -np.finfo(float).eps, values)
@@ -462,29 +465,14 @@ def _margin(f: Estimator) -> Callable[[Any], Any] | None:
     return through
 
 
-def _column(X: Any, name: str) -> Any:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        raise TypeError(
-            f"estimator={name!r} names a score column, so X must be a frame that has it; "
-            f"got {type(X).__name__}"
-        )
-    if name not in frame.columns:
-        raise KeyError(
-            f"no score column {name!r} in X; its columns are {frame.columns}"
-            + did_you_mean(name, map(str, frame.columns))
-        )
-    if frame[name].dtype == nw.String and len(frame[name].drop_nulls()):
-        raise TypeError(f"score column {name!r} must be numbers; got text. Convert it first")
-    return frame[name].to_numpy()
-
-
 def _floats(values: Any, *, first: bool = False) -> Floats:
     """One float64 a row; of two columns (predict_proba), the second, or the first."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except ValueError as error:
         raise ValueError(f"the score must be numbers: {error}. Convert the column first") from None
+    except TypeError as error:
+        raise TypeError(f"the score must be numbers: {error}. Convert the column first") from None
     if array.ndim == 2 and array.shape[1] == 2:
         array = array[:, 0 if first else 1]
     if array.ndim == 2 and array.shape[1] == 1:

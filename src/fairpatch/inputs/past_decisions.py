@@ -5,32 +5,88 @@ the threshold otherwise, or the threshold is another: every figure of the score'
 of decisions that nobody made. So they are compared and counted, never taken for each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._tools.arrays import Ints
+from fairpatch._tools.arrays import Floats, Ints
 from fairpatch._tools.extras import rows_of
-from fairpatch._tools.hints import hint
+from fairpatch._tools.hints import did_you_mean, hint
 from fairpatch._tools.smallest_count import too_few
-from fairpatch.decision import LARGEST_SCORE, Decision
+from fairpatch.decision import LARGEST_SCORE, Cut, Cuts, Decision
 from fairpatch.inputs.roles import Roles
 from fairpatch.inputs.values import Value, factorize, plain
 from fairpatch.inputs.vocabulary import DENIED, FAVOURED, says
 
 # f's score as a column of a table: what it says, and of whom there is none.
 
+DECIMALS = 9
+"""Of the scores that bands end at."""
 LARGEST = float(np.finfo(np.float64).max)
+NUMBERS = (int, float, Decimal, np.number, np.bool_)
 
 
 def given_score(decision: Decision, score: str) -> nw.Expr:
     """f's score from its column, as thresholds are given: a probability, or points."""
     given: nw.Expr = decision.compared(nw.col(score).cast(nw.Float64))
     return given
+
+
+def score_column(X: Any, name: str) -> Any:
+    """f's score from its column of a frame in memory; what is no number is refused."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(
+            f"estimator={name!r} names a score column, so X must be a frame that has it; "
+            f"got {type(X).__name__}"
+        )
+    if name not in frame.columns:
+        raise KeyError(
+            f"no score column {name!r} in X; its columns are {frame.columns}"
+            + did_you_mean(name, map(str, frame.columns))
+        )
+    held, kind = frame[name], frame[name].dtype
+    number = kind.is_numeric() or kind in (nw.Boolean, nw.Object)
+    if not number and len(held.drop_nulls()):
+        what = "text" if kind == nw.String else str(kind).partition("(")[0].lower()
+        raise TypeError(f"score column {name!r} must be numbers; got {what}. Convert it first")
+    if kind == nw.Object:
+        odd = next((v for v in held.to_list() if not isinstance(v, NUMBERS)), None)
+        if odd is not None and plain(odd) is not None:
+            raise TypeError(f"score column {name!r} must be numbers; got {odd!r}. Convert it first")
+    return held.to_numpy()
+
+
+# Bands of the score end at round scores, and every engine compares the score as it was given.
+
+
+def round_score(score: Any) -> Any:
+    """A score as the end of a band may be: so many decimals, and the nearest double."""
+    return np.round(score, DECIMALS)
+
+
+def told_apart(scores: Floats, log_odds: Callable[[Floats], Floats]) -> Floats:
+    """Log-odds that lie beside those of a round score where the score itself does.
+
+    Bands end at round scores, and every engine compares the score as it was given: 1 - 0.89 is
+    below 0.11, and its log-odds, rounded, are not.
+    """
+    values, near = log_odds(scores), round_score(scores)
+    at = log_odds(near)
+    told = at != log_odds(near + np.sign(near - 0.5) * 10.0**-DECIMALS)  # not clipped
+    values = np.where(told & (scores < near) & (values >= at), np.nextafter(at, -np.inf), values)
+    return np.where(told & (scores > near) & (values <= at), np.nextafter(at, np.inf), values)
+
+
+def beyond(cuts: Cuts, by: float) -> Cuts:
+    """Scores so far from each threshold: round ones, the same in every engine."""
+    at = [Cut(value=c.value, threshold=float(round_score(c.threshold + by))) for c in cuts.at]
+    return cuts.model_copy(update={"at": tuple(at)})
 
 
 def known_expr(decision: Decision, score: nw.Expr) -> nw.Expr:

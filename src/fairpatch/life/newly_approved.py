@@ -35,7 +35,7 @@ from fairpatch.life.history import EVERYBODY, Matured, Period
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.labels import label_expr
 from fairpatch.measure.over_time import FROM_THE_START, NEVER_ALL, SINCE_LATER, STAKES
-from fairpatch.patch.column_types import typed
+from fairpatch.patch.column_types import typed, with_gaps
 from fairpatch.patch.expressions import (
     EDGE,
     above_expr,
@@ -106,9 +106,8 @@ def _in_engine(
     table = sensitive_table(
         in_scope_table(model.patch.scope, X), model.patch.roles, features
     )  # fmt: skip
-    frame = nw.from_native(table)
-    schema = frame.collect_schema()
-    patch = typed(model.patch, schema)
+    frame = with_gaps(model.patch, nw.from_native(table))
+    patch = typed(model.patch, frame.collect_schema())
     label = label_expr(table, y, decision)[1]
     before, after = above_expr(patch, score), decision_expr(patch, score)
     if not decision.favourable:

@@ -14,8 +14,8 @@ from fairpatch._tools.arrays import Bools, Floats
 from fairpatch._tools.checks import a_patch, a_table, spark_names
 from fairpatch._tools.hints import did_you_mean
 from fairpatch.inputs.past_decisions import given_score, has_decision_expr
-from fairpatch.patch.column_types import typed
-from fairpatch.patch.columns import category_of, holds, number_of
+from fairpatch.patch.column_types import typed, with_gaps
+from fairpatch.patch.columns import category_of, check_number_type, holds, number_of
 from fairpatch.patch.expressions import (
     above_expr,
     bounded_expr,
@@ -36,6 +36,9 @@ POINTS, RATIO, SCORE, DECISION, CHANGED, REASON = OWN = (
 
 
 CONFIDENCE = "fairpatch_confidence"
+FRACTION = "__fairpatch_fraction"
+WHOLE = 2**53
+"""Whole numbers up to here are doubles."""
 REFERRED = "fairpatch_referred"
 """Of a patch that refers people: whom, in place of a change."""
 
@@ -68,24 +71,49 @@ def apply(
     a_patch(patch)
     frame = nw.from_native(a_table("table", table))
     check_columns(patch, frame, score)
-    as_given = _objects(patch, frame)
+    as_given = _objects(patch, frame, score)
     if as_given:
         frame = frame.with_columns(*(_plain(patch, series) for series in as_given))
+    filled = with_gaps(patch, frame)
+    if filled is not frame and isinstance(frame, nw.DataFrame):
+        apart = [n for n, kind in filled.schema.items() if kind != frame.schema[n]]
+        known = {series.name for series in as_given}
+        as_given += [frame[name] for name in apart if name not in known]
+    patch, frame, score = in_fractions(patch, filled, score)
     done = _applied(patch, frame, score, with_score=with_score, with_reason=with_reason)
+    if score == FRACTION:
+        done = nw.from_native(done).drop(FRACTION).to_native()
     return nw.from_native(done).with_columns(*as_given).to_native() if as_given else done
 
 
-def _objects(patch: Patch, frame: Any) -> list[Any]:
+def in_fractions(patch: Patch, frame: Any, score: str) -> tuple[Patch, Any, str]:
+    """Where an engine divides by multiplying, per cent as fractions, divided to the last bit.
+
+    Polars takes x / 100 for x * 0.01, and 7 per cent would be more than 0.07.
+    """
+    if patch.decision.score_unit != "percent" or not frame.implementation.is_polars():
+        return patch, frame, score
+    x = nw.col(score).cast(nw.Float64)
+    exact = x / (x * 0.0 + 100.0)  # one number a row: by a literal it would multiply
+    decision = patch.decision.model_copy(update={"score_unit": "probability"})
+    patch = patch.model_copy(update={"decision": decision})
+    return patch, frame.with_columns(exact.alias(FRACTION)), FRACTION
+
+
+def _objects(patch: Patch, frame: Any, score: str) -> list[Any]:
     """Columns of Python's own objects in memory, whose values have to be looked at one by one."""
     if not isinstance(frame, nw.DataFrame):
         return []
-    held = [frame[column.name] for column in patch.columns]
+    held = [frame[name] for name in dict.fromkeys([*(c.name for c in patch.columns), score])]
     return [series for series in held if _is_object(series)]
 
 
 def _is_object(series: Any) -> bool:
     if series.dtype == nw.Categorical:  # of text as a rule, of codes now and then
         return any(not isinstance(v, str) for v in series.unique().to_list() if v is not None)
+    if series.implementation.is_pyarrow() and series.dtype in (nw.Int64, nw.UInt64):
+        sizes = [abs(v) for v in (series.min(), series.max()) if v is not None]
+        return max(sizes, default=0) > WHOLE  # which it refuses to compare
     return bool(series.dtype == nw.Object)
 
 
@@ -210,6 +238,8 @@ def check_columns(patch: Patch, frame: Any, score: str | None = None) -> None:
             f"the table has no column {', '.join(map(repr, missing))}, which the patch needs; its "
             f"columns are {', '.join(map(repr, names[:50]))}" + did_you_mean(missing[0], names)
         )
+    if score is not None:
+        check_number_type(score, frame.collect_schema()[score])
     read = [*(c.name for c in patch.columns), *([score] if score else [])]
     spark_names(frame, read)
     check_names(read, names)

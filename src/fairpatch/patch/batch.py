@@ -25,8 +25,8 @@ from fairpatch.inputs.base import NO_SCORE
 from fairpatch.inputs.past_decisions import given_score, none_expr, threshold_expr
 from fairpatch.measure.cells import may_demote
 from fairpatch.measure.places import Places
-from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply
-from fairpatch.patch.column_types import typed
+from fairpatch.patch.apply import CHANGED, DECISION, POINTS, REASON, REFERRED, apply, in_fractions
+from fairpatch.patch.column_types import typed, with_gaps
 from fairpatch.patch.expressions import approved_expr, confidence_expr
 from fairpatch.patch.model import Patch
 from fairpatch.patch.parts import NEVER, CardScale
@@ -80,7 +80,8 @@ def apply_to_places(
     frame = nw.from_native(apply(patch, table, score, **options))
     made = frame.collect_schema().names()
     _check_key(frame, key)
-    ordered = nw.from_native(_hashed(_placed(patch, frame, score).to_native(), key))
+    exact = in_fractions(patch, frame, score)
+    ordered = nw.from_native(_hashed(_placed(*exact).to_native(), key))
     by_order = [_TIER, _STANDING, _FAR, _HASH]
     if places is not None:
         by, room = str(places.by), _room(patch, score, places)
@@ -262,6 +263,7 @@ def _placed(patch: Patch, frame: Any, score: str) -> Any:
     p, t = given_score(patch.decision, score), threshold_expr(patch.decision)
     own = _in_order(patch)
     card = own.card or card
+    frame = with_gaps(own, frame)
     fixed = typed(own, frame.collect_schema())
     frame = frame.with_columns(confidence_expr(fixed, score).alias(_SURE), nw.lit(1).alias(_ONE))
     points, sure = nw.col(POINTS) if patch.strength else nw.lit(0), nw.col(_SURE)

@@ -5,14 +5,24 @@ or turn one into the other.
 """
 
 from collections.abc import Mapping
+from math import nan
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
+from fairpatch._tools.extras import row_of
 from fairpatch.decision import Cut, Cuts
 from fairpatch.patch.columns import check_category_type, check_number_type, holds
 from fairpatch.patch.model import Patch
-from fairpatch.patch.parts import CategoricalWeight, Category, CategoryWeight, Lock
+from fairpatch.patch.parts import (
+    CategoricalWeight,
+    Category,
+    CategoryWeight,
+    Lock,
+    NumberWeight,
+    RangesWeight,
+)
 
 
 def typed(patch: Patch, schema: Mapping[str, Any]) -> Patch:
@@ -54,7 +64,10 @@ def typed_cuts(cuts: Cuts, kind: Any) -> Cuts:
 
 
 def check_types(patch: Patch, schema: Mapping[str, Any]) -> None:
-    """Refuse a column whose type means nothing to the patch, before an engine tries it."""
+    """Refuse a column whose type means nothing to the patch, before an engine tries it.
+
+    A lock is looked at as a line is: one that nobody could judge would unlock everybody.
+    """
     if patch.pilot is not None and patch.pilot.key in schema:
         kind = schema[patch.pilot.key]
         if not kind.is_numeric():
@@ -62,27 +75,76 @@ def check_types(patch: Patch, schema: Mapping[str, Any]) -> None:
                 f"a pilot is drawn by whole numbers, and column {patch.pilot.key!r} is {kind}: "
                 "name a key of whole numbers"
             )
-    for concept in patch.concepts:
-        for name in [*(n.column for n in concept.numbers), *(r.column for r in concept.ranges)]:
-            if name in schema:
-                check_number_type(name, schema[name])
-        for part in concept.categories:
-            if part.column in schema:
-                held = holds(entry.category for entry in part.categories)
-                check_category_type(part.column, schema[part.column], held)
+    for part in _parts(patch):
+        if part.column in schema:
+            check_part(part, schema[part.column])
+
+
+def check_part(part: CategoricalWeight | NumberWeight | RangesWeight, kind: Any) -> None:
+    """Refuse a column of a type in which one part of the patch means nothing."""
+    if isinstance(part, CategoricalWeight):
+        held = holds(entry.category for entry in part.categories)
+        check_category_type(part.column, kind, held)
+    else:
+        check_number_type(part.column, kind)
+
+
+def with_gaps(patch: Patch, frame: Any) -> Any:
+    """The frame with a gap in every row of a column that holds nothing, whatever its type is.
+
+    A file whose column is empty this month has it as text, as numbers, or as no type at all. It is
+    looked at only where its type would be refused.
+    """
+    schema, empty = frame.collect_schema(), {}
+    for part in _parts(patch):
+        kind = schema.get(part.column)
+        if kind is None or part.column in empty:
+            continue
+        try:
+            check_part(part, kind)
+        except TypeError:
+            if _is_empty(frame, part.column, kind):
+                text = isinstance(part, CategoricalWeight) and (
+                    holds(entry.category for entry in part.categories) == "text"
+                )
+                empty[part.column] = nw.String if text else nw.Float64
+    if not empty:
+        return frame
+    if not isinstance(frame, nw.DataFrame):
+        return frame.with_columns(nw.lit(None, kind).alias(n) for n, kind in empty.items())
+    backend, rows = frame.implementation, len(frame)
+    return frame.with_columns(
+        nw.new_series(name, [None if kind == nw.String else nan] * rows, kind, backend=backend)
+        for name, kind in empty.items()
+    )
+
+
+def _is_empty(frame: Any, name: str, kind: Any) -> bool:
+    held = nw.col(name)
+    known = ~held.is_null()
+    if kind in (nw.Float32, nw.Float64):
+        known = known & ~held.is_nan()
+    return not row_of(frame.lazy().filter(known).select(n=nw.len()))["n"]
+
+
+def _parts(patch: Patch) -> list[CategoricalWeight | NumberWeight | RangesWeight]:
+    """Whatever reads a column: lines, and locks."""
+    locked = () if patch.card is None else patch.card.locked
+    return [
+        *(part for c in patch.concepts for part in c.numbers),
+        *(part for c in patch.concepts for part in c.ranges),
+        *(part for c in patch.concepts for part in c.categories),
+        *(lock.part for lock in locked),
+    ]
 
 
 def typed_lock(lock: Lock, kind: Any) -> Lock:
     """A lock by values that the column can have; one that nobody could judge is refused."""
-    if kind is None or not lock.values:
+    if kind is None:
         return lock
+    check_part(lock.part, kind)
     values = [_as(value, kind) for value in lock.values]
     kept = tuple(dict.fromkeys(value for value in values if value is not None))
-    if not kept:
-        raise TypeError(
-            f"rows are locked by {lock}, and column {lock.column!r} is {kind} here, which can have "
-            "no such value: everybody would be unlocked. Convert the column, or name its own values"
-        )
     return lock.model_copy(update={"values": kept})
 
 
@@ -107,5 +169,15 @@ def _as(category: Category, kind: Any) -> Category | None:
     if kind == nw.Boolean:
         return bool(category) if not isinstance(category, str) and category in (0, 1) else None
     if kind.is_numeric():
-        return None if isinstance(category, str) else category + 0  # True is 1
+        return _as_number(category, kind)
     return None if kind.is_temporal() else category
+
+
+def _as_number(category: Category, kind: Any) -> Category | None:
+    if isinstance(category, str):
+        return None
+    if kind.is_unsigned_integer() and category < 0:
+        return None
+    if kind == nw.Float32 and float(np.float32(category)) != category:
+        return None  # 0.1 is none of its numbers: an engine that rounds it would find one
+    return category + 0  # True is 1

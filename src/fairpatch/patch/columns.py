@@ -26,8 +26,9 @@ from fairpatch.patch.parts import Column, Kind
 # dates, times, durations, bytes, lists, others  refused                   refused
 # =============================================  ========================  =========================
 #
-# Where all categories of a patch are text, a column of numbers is refused too, and the other way
-# round: every line would silently fail to match.
+# Where all values that a line, or a lock, names are text, a column of numbers is refused too, and
+# the other way round: it would silently hold for nobody. A column without a single value is all
+# gaps, whatever its type. The score is a number like any other.
 
 Holds = Literal["text", "numbers", "both"]
 """What the categories of a column are."""
@@ -112,8 +113,8 @@ def no_category(name: str, what: str) -> str:
 
 def _other(name: str, what: str, held: Holds) -> str:
     return (
-        f"column {name!r} is {what}, and the categories of the patch are {held}: no line of it "
-        "could hold for anybody. Convert the column first"
+        f"column {name!r} is {what}, and the patch compares it with {held}: no line and no lock of "
+        "it could hold for anybody. Convert the column first"
     )
 
 
@@ -218,6 +219,13 @@ class Columns:
         if held is not None and column.kind == "number" and held[column.name].dtype == np.float64:
             return np.asarray(held[column.name].to_numpy())
         series = self.frame[column.name]
+        if not _holds_any(series):
+            number = column.kind == "number"
+            return np.full(len(series), np.nan if number else None, float if number else object)
+        return self._read(column, series)
+
+    @staticmethod
+    def _read(column: Column, series: Any) -> NDArray[Any]:
         if column.kind == "number":
             check_number_type(column.name, series.dtype)
             if series.dtype == nw.Object:
@@ -264,6 +272,11 @@ class Columns:
         if self.array is not None or not self.frame.implementation.is_pandas():
             return None
         return self.frame.to_native()
+
+
+def _holds_any(series: Any) -> bool:
+    """Whether a column that is not of numbers has any value."""
+    return bool(series.dtype.is_numeric() or series.null_count() < len(series))
 
 
 def _readable(dtype: Any) -> bool:

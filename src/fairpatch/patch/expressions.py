@@ -11,8 +11,10 @@ from typing import Any
 
 import narwhals as nw
 
+from fairpatch.decision import Cuts
 from fairpatch.inputs.base import BESIDE, POINTS_BESIDE
 from fairpatch.inputs.past_decisions import (
+    beyond,
     denied_if_none,
     given_score,
     has_decision_expr,
@@ -45,6 +47,8 @@ EDGE = 1e-6
 
 MANY = 150
 """Categories of a column that are compared one after the other, at most."""
+IN_A_ROW = 60
+"""Ends of ranges that are, at most."""
 FARTHEST = 600.0
 """Log-odds that are worked out, at most: the exponential of more is no double."""
 
@@ -117,8 +121,7 @@ def unbounded_expr(
 def confidence_expr(patch: Patch, score: str) -> nw.Expr:
     """The points that f's confidence is worth, by the band of its score, or by a lock."""
     p, bands = given_score(patch.decision, score), [] if patch.card is None else patch.card.bands
-    own = None if patch.decision.cuts is None else threshold_expr(patch.decision)
-    points = _by_range(p, bands, whole=True, beyond=own)
+    points = _by_range(p, bands, whole=True, cuts=patch.decision.cuts)
     lock = None if patch.card is None else patch.card.lock
     never = [] if lock is None else [(_sum(lock, whole=True) > 0, float(NEVER))]
     never += [(none_expr(p), float(NEVER))] if patch.decision.knocks_out else []
@@ -138,6 +141,12 @@ def in_scope_table(scope: Sequence[Lock], table: Any) -> Any:
     own = tuple(typed_lock(lock, schema.get(lock.column)) for lock in scope)
     outside = CardScale(approve_at=0, locked=own).lock
     return table if outside is None else frame.filter(_sum(outside, whole=True) == 0).to_native()
+
+
+def unjudged_expr(patch: Patch) -> nw.Expr | None:
+    """Of whom some lock says nothing, as its column is empty; None where no lock could be."""
+    gap = None if patch.card is None else patch.card.gap
+    return None if gap is None else _sum(gap, whole=True) > 0
 
 
 def changed_expr(patch: Patch, score: str, points: nw.Expr, confidence: nw.Expr) -> nw.Expr:
@@ -364,12 +373,12 @@ def _by_range(
     first: list[tuple[nw.Expr, float]] | None = None,
     *,
     whole: bool = False,
-    beyond: nw.Expr | None = None,
+    cuts: Cuts | None = None,
 ) -> nw.Expr:
     """The weight of the range that x lies in, from the lowest on: one comparison each.
 
     Between two ranges, and beyond them, the weight is 0; neighbours alike are asked about once.
-    Ends are so much ``beyond`` each row's own number, where that is given.
+    Ends are so far beyond each row's own threshold, where there are several.
     """
     steps: list[tuple[float, float]] = []  # up to where, and the weight below
     end = -inf
@@ -380,10 +389,26 @@ def _by_range(
         steps.append((end, r.weight))
     steps += [(inf, 0.0)] if end < inf else []
     kept = [s for s, after in pairwise([*steps, (inf, nan)]) if s[1] != after[1]]
-    ends = [upto if beyond is None else beyond + upto for upto, _ in kept[:-1]]
-    cases = [(x < end, weight) for end, (_, weight) in zip(ends, kept[:-1], strict=True)]
-    last = kept[-1][1] if kept else 0.0
-    return _first([*(first or []), *cases], _lit(last, whole), whole=whole)
+    ends = [upto if cuts is None else beyond(cuts, upto).expr() for upto, _ in kept[:-1]]
+    return _steps(x, ends, [weight for _, weight in kept] or [0.0], first or [], whole=whole)
+
+
+def _steps(
+    x: nw.Expr,
+    ends: list[Any],
+    weights: list[float],
+    first: list[tuple[nw.Expr, float]],
+    *,
+    whole: bool,
+) -> nw.Expr:
+    """One comparison after the other; of many, half of them at a time: no engine goes so deep."""
+    if len(ends) <= IN_A_ROW:
+        cases = [(x < end, weight) for end, weight in zip(ends, weights, strict=False)]
+        return _first([*first, *cases], _lit(weights[-1], whole), whole=whole)
+    middle = len(ends) // 2
+    below = _steps(x, ends[:middle], weights[: middle + 1], [], whole=whole)
+    above = _steps(x, ends[middle + 1 :], weights[middle + 1 :], [], whole=whole)
+    return _first(first, nw.when(x < ends[middle]).then(below).otherwise(above), whole=whole)
 
 
 def _category(part: CategoricalWeight, *, whole: bool = False) -> nw.Expr:

@@ -35,10 +35,11 @@ from fairpatch._tools.arrays import Bools, Floats, Ints
 from fairpatch._tools.hints import did_you_mean
 from fairpatch.decision import Decision
 from fairpatch.inputs.base import AT_THRESHOLD, CLIP, NO_SCORE, thresholds_of
+from fairpatch.inputs.past_decisions import round_score
 from fairpatch.inputs.roles import Outcomes, Roles
 from fairpatch.inputs.values import place_of
 from fairpatch.measure.cells import Direction, may_demote, may_promote, untouched
-from fairpatch.patch.columns import Columns
+from fairpatch.patch.columns import Columns, holds
 from fairpatch.patch.decide import decide
 from fairpatch.patch.learned import Fingerprint, Outlook
 from fairpatch.patch.lines import Line, lines_of
@@ -204,6 +205,15 @@ class Patch(Part):
                     f"concept {concept.name!r} reads undeclared columns {sorted(undeclared)}"
                 )
         numbers = {column.name for column in self.columns if column.kind == "number"}
+        kinds: dict[str, str] = {}
+        for concept in (*self.concepts, *([lock] if lock else [])):
+            for part in concept.categories:
+                held = holds(entry.category for entry in part.categories)
+                if held != "both" and kinds.setdefault(part.column, held) != held:
+                    raise ValueError(
+                        f"column {part.column!r} is compared with text in one place and with "
+                        "numbers in another: no table could have both"
+                    )
         for concept in self.concepts:
             wrong = {n.column for n in concept.numbers} | {r.column for r in concept.ranges}
             wrong = (wrong - numbers) | ({c.column for c in concept.categories} & numbers)
@@ -321,9 +331,9 @@ class Patch(Part):
     def confidence(self, f_logit: Any, X: Any = None) -> Floats:
         """The points that f's confidence is worth: those of the band that each score lies in.
 
-        Bands are compared as log-odds, by the function that made f_logit: a score that is an edge
-        lies in the same band here and in every engine. Who is locked has more than anybody could
-        overcome.
+        Bands are compared as log-odds, which tell a score from every round one beside it
+        (``BaseModel.logits_of``): it lies in the same band here and in every engine. Who is locked
+        has more than anybody could overcome.
         """
         worth = [band.weight for band in self.card.bands] if self.card is not None else []
         points = np.array([*worth, 0.0])[self.band(f_logit, X)]
@@ -376,7 +386,9 @@ class Patch(Part):
 
     def _at_least(self, f: Floats, end: float, t: Any) -> Bools:
         """Whether f's score is at least a band's end, a score or so far from each threshold."""
-        edge = log_odds(end if self.decision.cuts is None else t + end, t, self.decision)
+        edge = log_odds(
+            end if self.decision.cuts is None else round_score(t + end), t, self.decision
+        )
         of_one = np.where(np.abs(f) <= AT_THRESHOLD, 0.0, self.decision.sign * f)
         return np.asarray(of_one >= edge)
 

@@ -26,6 +26,8 @@ HEAVIEST, LIGHTEST = 1e15, 1e-30
 """Sizes of a weight: beyond them its sums and products are no numbers in some engine."""
 MOST_POINTS = 1_000_000
 """Of a line, a band or a decision: far more than any card has."""
+MOST_RANGES = 1_000
+"""Of a column: far more than anybody reads."""
 NEVER = 1_000_000_000
 """Points that nobody has: the confidence of a band where no decision changes."""
 
@@ -101,11 +103,10 @@ class CategoricalWeight(Part):
         twice = repeated([entry.category for entry in value])
         if twice is not None:
             raise ValueError(f"the category {twice!r} has two weights; keep one of them")
-        large = [
-            e.category for e in value if not isinstance(e.category, str) and abs(e.category) > 2**53
-        ]
-        if large:
-            raise ValueError(f"the category {large[0]!r} is larger than a double tells apart")
+        numbers = (e.category for e in value if not isinstance(e.category, str))
+        large = next((number for number in numbers if abs(number) >= 2**53), None)
+        if large is not None:
+            raise ValueError(f"the category {large!r} is larger than a double tells apart")
         return value
 
 
@@ -171,6 +172,8 @@ class RangesWeight(Part):
     @classmethod
     def _apart(cls, value: tuple[Range, ...]) -> tuple[Range, ...]:
         """No number lies in two ranges: else its weight would be a matter of opinion."""
+        if len(value) > MOST_RANGES:
+            raise ValueError(f"a column has at most {MOST_RANGES:,} ranges; got {len(value):,}")
         check_apart([r for r in value if r.code is None], "the ranges")
         twice = repeated(r.code for r in value if r.code is not None)
         if twice is not None:
@@ -268,13 +271,14 @@ class Lock(Part):
                 f"rows are locked by values of {self.column!r}, or by at_least and below: give one "
                 "of the two"
             )
+        self.part  # noqa: B018 its values are what a line may name
         return self
 
     @property
     def part(self) -> "CategoricalWeight | RangesWeight":
         """1 for a row that is locked, in the words of every engine."""
         inside, rest = float(not self.unless), float(self.unless)
-        if self.values:
+        if self.at_least is None and self.below is None:
             each = [CategoryWeight(category=value, weight=inside) for value in self.values]
             return CategoricalWeight(
                 column=self.column, categories=tuple(each), missing=rest, other=rest
@@ -287,6 +291,14 @@ class Lock(Part):
         if not self.unless:
             ranges = ranges[:1]
         return RangesWeight(column=self.column, ranges=tuple(ranges), missing=rest)
+
+    @property
+    def gap(self) -> "CategoricalWeight | RangesWeight":
+        """1 for a row that has nothing where the lock looks."""
+        if isinstance(self.part, RangesWeight):
+            return RangesWeight(column=self.column, ranges=(), missing=1.0)
+        none = [CategoryWeight(category=value, weight=0.0) for value in self.values]
+        return CategoricalWeight(column=self.column, categories=tuple(none), missing=1.0)
 
     def __str__(self) -> str:
         unless = "unless " if self.unless else ""
@@ -333,14 +345,12 @@ class CardScale(Part):
     @property
     def lock(self) -> "Concept | None":
         """Above 0 for whom some lock holds; None where there is none."""
-        if not self.locked:
-            return None
-        parts = [lock.part for lock in self.locked]
-        return Concept(
-            name="locked", weight=1.0, intercept=0.0,
-            categories=tuple(p for p in parts if isinstance(p, CategoricalWeight)),
-            ranges=tuple(p for p in parts if isinstance(p, RangesWeight)),
-        )  # fmt: skip
+        return _any_of([lock.part for lock in self.locked])
+
+    @property
+    def gap(self) -> "Concept | None":
+        """Above 0 for whom some lock says nothing, as its column is empty there."""
+        return _any_of([lock.gap for lock in self.locked if not lock.unless])
 
     @property
     def bands(self) -> list[Range]:
@@ -352,6 +362,16 @@ class CardScale(Part):
             )
             for b in self.confidence
         ]  # fmt: skip
+
+
+def _any_of(parts: "list[CategoricalWeight | RangesWeight]") -> "Concept | None":
+    if not parts:
+        return None
+    return Concept(
+        name="locked", weight=1.0, intercept=0.0,
+        categories=tuple(p for p in parts if isinstance(p, CategoricalWeight)),
+        ranges=tuple(p for p in parts if isinstance(p, RangesWeight)),
+    )  # fmt: skip
 
 
 class Concept(Part):
@@ -368,12 +388,8 @@ class Concept(Part):
     @property
     def columns(self) -> list[str]:
         """Names of the columns it reads."""
-        named = (
-            *(n.column for n in self.numbers),
-            *(c.column for c in self.categories),
-            *(r.column for r in self.ranges),
-        )
-        return list(dict.fromkeys(named))
+        named = [n.column for n in self.numbers] + [c.column for c in self.categories]
+        return list(dict.fromkeys(named + [r.column for r in self.ranges]))
 
 
 class Provenance(Part):
@@ -461,9 +477,8 @@ def merge(concepts: Iterable[Concept], offset: float = 0.0, times: float = 1.0) 
 
 def _scaled(part: RangesWeight, w: float) -> RangesWeight:
     scaled = [r.model_copy(update={"weight": w * r.weight}) for r in part.ranges]
-    return RangesWeight.model_construct(
-        column=part.column, ranges=tuple(scaled), missing=w * part.missing
-    )
+    missing = w * part.missing
+    return RangesWeight.model_construct(column=part.column, ranges=tuple(scaled), missing=missing)
 
 
 def _add(one: CategoricalWeight, two: CategoricalWeight, w: float) -> CategoricalWeight:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fairpatch._tools.checks import a_patch
 from fairpatch.decision import LARGEST_SCORE
+from fairpatch.inputs.past_decisions import round_score
 from fairpatch.inputs.values import place_of
 from fairpatch.patch.columns import category_of, holds, number_of
 from fairpatch.patch.decide import changes
@@ -128,8 +129,11 @@ class RowScorer:
         approved = patch.decision.decides(p, t) == (patch.decision.favourable == 1)
         gain, loss = patch.needed
         needed = loss if approved else gain
-        own = 0.0 if patch.decision.cuts is None else t  # ends are so far from each row's own
-        confidence = next((w for low, high, w in self._bands if own + low <= p < own + high), 0.0)
+        bands = self._bands
+        if patch.decision.cuts is not None:  # ends are so far from each row's own
+            bands = [(float(round_score(t + low)), float(round_score(t + high)), w)
+                     for low, high, w in bands]  # fmt: skip
+        confidence = next((w for low, high, w in bands if low <= p < high), 0.0)
         if locked:
             confidence = NEVER
         short = needed + confidence + (points if approved else -points)

@@ -153,10 +153,18 @@ def with_locked(columns: Iterable[Column], locked: Sequence[Lock]) -> tuple[Colu
 
 def locked_rows(locked: Sequence[Lock], X: Any) -> Bools:
     """Who is locked: any one lock is enough."""
-    lock = CardScale(approve_at=0, locked=tuple(locked)).lock
-    if lock is None:
+    return _above_zero(CardScale(approve_at=0, locked=tuple(locked)).lock, locked, X)
+
+
+def unjudged_rows(locked: Sequence[Lock], X: Any) -> Bools:
+    """Of whom some lock says nothing, as its column is empty there: they are not locked by it."""
+    return _above_zero(CardScale(approve_at=0, locked=tuple(locked)).gap, locked, X)
+
+
+def _above_zero(concept: Concept | None, locked: Sequence[Lock], X: Any) -> Bools:
+    if concept is None:
         return np.zeros(Columns.of(X).rows, bool)
-    return np.asarray(activation(lock, with_locked((), locked), X) > 0)
+    return np.asarray(activation(concept, with_locked((), locked), X) > 0)
 
 
 def in_scope(scope: Sequence[Lock], X: Any) -> Bools | None:

@@ -18,7 +18,7 @@ from fairpatch.patch.columns import Columns
 from fairpatch.patch.edit import is_as_learned
 from fairpatch.patch.lines import MISSING, where
 from fairpatch.patch.parts import Column
-from fairpatch.patch.terms import by_column, inside
+from fairpatch.patch.terms import by_column, inside, unjudged_rows
 from fairpatch.patch.words import attributes_by_column, band_rows, sentences, shown
 from fairpatch.patched import PatchedModel
 from fairpatch.report.figures import Count, Figure, ReviewPart, RoundedContext, decided
@@ -106,6 +106,8 @@ class CardSection(ReviewPart):
     """When a decision changes."""
     locked: Count | None
     """How many people's decisions are a matter of policy; null where nobody's are."""
+    unjudged: Count | None = None
+    """How many have nothing where a lock looks, and are not locked by it; null where nobody."""
     as_learned: bool
     """Whether nobody has edited it since it was learned."""
     edits: list[str]
@@ -124,6 +126,7 @@ def card_section(
     card = patch.card
     if card is None:
         raise ValueError("the patch is no card")
+    unjudged = unjudged_rows(card.locked, rows.X)
     most = sorted(
         lines, key=lambda each: (-int(np.sum(each.without != after)), -abs(each.line.points))
     )
@@ -142,6 +145,7 @@ def card_section(
         lines=[_line(each, rows, after, metric, beside) for each in most],
         sentences=sentences(patch),
         locked=beside.tens.count(patch.locks(rows.X).sum()) if card.locked else None,
+        unjudged=beside.tens.count(unjudged.sum()) if unjudged.any() else None,
         as_learned=is_as_learned(patch) and not patch.provenance.edits,
         edits=list(patch.provenance.edits),
     )
