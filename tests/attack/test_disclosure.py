@@ -181,9 +181,48 @@ def test_what_a_review_says_beside_its_tables_tells_nobody():
     found = review(
         model, frame, y, sensitive_features={"s": s}, target=Target(p_rule=0.8), refits=0
     ).to_dict()
-    told = {p["what"] for p in found["proxies"]}
-    assert told <= {*frame.columns, "the ratio"}  # of many values, so no count in disguise
+    assert not found["proxies"]  # of 40 people, each AUC would be told by few of them
     assert found["effect"]["requirements"][0]["met"] is None
+
+
+def proxies_of(frame, s):
+    model = PatchedModel(BaseModel("score"), PATCH)
+    y = (np.random.default_rng(1).random(len(frame)) < frame["score"]).astype(int)
+    found = review(
+        model, frame, y, sensitive_features={"s": s}, target=Target(p_rule=0.5), refits=0
+    ).to_dict()
+    return {p["what"]: p["auc"] for p in found["proxies"]}
+
+
+def test_a_group_of_one_is_told_by_no_auc():
+    """The largest AUC of all groups was that person's rank: their age, from 1,000 others."""
+    random = np.random.default_rng(0)
+    s = np.repeat(["a", "b", "c"], [600, 399, 1])
+    frame = pd.DataFrame(
+        {"a": random.uniform(0.1, 1, 1000), "score": random.uniform(0.1, 0.9, 1000)}
+    )
+    told = []
+    for age, score in ((0.11, 0.2), (0.99, 0.8)):
+        frame.loc[999, ["a", "score"]] = age, score
+        told.append(proxies_of(frame, s))
+    assert told[0] == told[1]
+    assert told[0]["a"]["at_most"] - told[0]["a"]["at_least"] == pytest.approx(0.05)
+
+
+def test_one_value_of_a_shown_group_is_told_by_hardly_any_auc():
+    """A step of an AUC is what ten people could move: one of them moves it over one in ten."""
+    random = np.random.default_rng(2)
+    s, moved = np.repeat(["a", "b"], [400, 200]), 0
+    for seed in range(20):
+        a = np.random.default_rng(seed).uniform(0.1, 1, 600)
+        told = []
+        for mine in (0.0, 2.0):
+            a[500] = mine
+            told.append(
+                proxies_of(pd.DataFrame({"a": a, "score": random.uniform(0.1, 0.9)}), s)["a"]
+            )
+        moved += told[0] != told[1]
+    assert moved <= 6
 
 
 def test_that_none_of_few_has_a_label_is_not_told():

@@ -468,7 +468,7 @@ def test_no_finding_is_lost_in_silence():
 
 def test_a_proxy_is_judged_before_it_is_rounded():
     """The same patch on other rows is a tick or a finding by an interval, not by a digit."""
-    X, y, s = people(1_500)
+    X, y, s = people(2_400)
     levels, told = set(), set()
     for shift in np.linspace(0, 1, 21):
         moved = X.assign(x=X["x"] + shift * (s == "a"))

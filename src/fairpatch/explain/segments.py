@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
 
 
+STEPS = 20
+"""Of a number that a tree may cut at, at least, in most of a column."""
+NEARLY = 1e-9
+"""Steps by which a double may miss a round number."""
+
 # Conditions on raw columns that a person can read, and the 0/1 and number features behind them.
 
 
@@ -54,10 +59,15 @@ class Condition:
 
 @dataclass(frozen=True, eq=False)
 class ReadableFeatures:
-    """Features of raw columns for a tree: a number as it is, a category's categories as 0 and 1."""
+    """Features of raw columns for a tree: a number by round steps, a category's as 0 and 1.
+
+    A tree cuts in the middle between two people: with all digits, such a cut tells their values.
+    """
 
     names: list[tuple[str, Value]]
     """Column and category; the category of a number is None."""
+    steps: list[float]
+    """Of every feature, the step of its numbers; cuts lie on it."""
     matrix: Floats
 
     @classmethod
@@ -65,37 +75,40 @@ class ReadableFeatures:
         """Of the named columns, or of all."""
         held = Columns.of(X)
         names: list[tuple[str, Value]] = []
-        features = []
+        features, steps = [], []
         for column in held.described():
             if columns is not None and column.name not in columns:
                 continue
             values = held.values(column)
             if column.kind == "number":
                 names.append((column.name, None))
-                features.append(_filled(values))
+                filled = _filled(values)
+                steps.append(_step(filled))
+                features.append(_up_to(filled, steps[-1]))
                 continue
             categories, code = factorize(values)
             size = Counter(code.tolist())
             for i, category in enumerate(categories):
                 if size[i] >= MIN_PEOPLE and category is not None:
                     names.append((column.name, category))
+                    steps.append(1.0)
                     features.append((code == i).astype(float))
         if not features:  # nothing to ask about: a tree is then one leaf, everybody
-            return cls([("nothing", None)], np.zeros((held.rows, 1)))
-        return cls(names, np.column_stack(features))
+            return cls([("nothing", None)], [1.0], np.zeros((held.rows, 1)))
+        return cls(names, steps, np.column_stack(features))
 
     def like(self, X: Any) -> Floats:
         """The same features of other rows."""
         held = Columns.of(X)
         columns = {c.name: c for c in held.described()}
         features = []
-        for name, category in self.names:
+        for (name, category), step in zip(self.names, self.steps, strict=True):
             if name not in columns:
                 features.append(np.zeros(held.rows))
                 continue
             values = held.values(columns[name])
             if category is None:
-                features.append(_filled(values))
+                features.append(_up_to(_filled(values), step))
             else:
                 categories, code = factorize(values)
                 features.append(np.array([float(v == category) for v in categories] or [0.0])[code])
@@ -106,10 +119,26 @@ class ReadableFeatures:
         column, category = self.names[feature]
         if category is not None:
             return Condition(column, "is" if above else "is not", category)
-        values = self.matrix[:, feature]
-        if (values == np.rint(values)).all():  # between whole numbers: say the lower one
-            cut = np.floor(cut)
-        return Condition(column, "above" if above else "at most", float(cut))
+        step = self.steps[feature]  # between two of them: say the lower one
+        value = round(float(np.floor(cut / step + NEARLY)) * step, 12)
+        return Condition(column, "above" if above else "at most", value)
+
+
+def _step(values: Floats) -> float:
+    """A power of ten, of which there are 20 to 200 in most of a column; 1 or more of whole numbers.
+
+    >>> _step(np.arange(100.0)), _step(np.linspace(0, 1, 1_000))
+    (1.0, 0.01)
+    """
+    low, high = np.quantile(values, [0.05, 0.95])
+    spread = float(high - low) or float(np.ptp(values))
+    step = float(10.0 ** np.floor(np.log10(spread / STEPS))) if spread > 0 else 1.0
+    return max(step, 1.0) if (values == np.rint(values)).all() else step
+
+
+def _up_to(values: Floats, step: float) -> Floats:
+    """The step that each value is at most."""
+    return np.asarray(np.ceil(values / step - NEARLY) * step)
 
 
 def _filled(values: Any) -> Floats:

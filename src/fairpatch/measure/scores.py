@@ -48,7 +48,10 @@ def told_best(group: Ints, auc_of: Callable[[Bools], float]) -> tuple[float, int
     """The largest AUC of one group against the others, whichever way round; and which group."""
     best, which = 0.5, 0
     for g in range(int(group.max(initial=0)) + 1):
-        one = auc_of(group == g)
+        inside = group == g
+        if not inside.any() or inside.all():
+            continue
+        one = auc_of(inside)
         if max(one, 1 - one) > best:
             best, which = max(one, 1 - one), g
     return best, which

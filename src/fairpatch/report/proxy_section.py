@@ -1,7 +1,7 @@
 """What tells a sensitive feature, and whether the same would be learned again."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,18 +12,18 @@ from fairpatch.disclose.protected import Protected
 from fairpatch.explain import proxy_risk
 from fairpatch.explain.proxy import ProxyRisk
 from fairpatch.explain.stability import Stability
+from fairpatch.measure.groups import Groups
 from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.metric import Metric
 from fairpatch.patch import Patch
-from fairpatch.patch.columns import Columns
 from fairpatch.report.figures import Figure, ReviewPart, RoundedContext, decided, figure
 
 REVEALING = 0.65
 """AUC from which on a column is said to tell the sensitive feature."""
-MANY_VALUES = 50
-"""Of a column whose AUC is told beside hidden counts, at least."""
-DIGITS_FROM = {1: 100, 2: 1_000}
-"""By digits of an AUC that are told, people of the smallest group: each step is ten of them."""
+TWO_DIGITS_FROM = 1_000
+"""People of the smallest group from whom on an AUC has two digits."""
+STEPS = {0.02: 500, 0.05: 200, 0.1: 100}
+"""The steps of an AUC, and people of the smallest group from whom on: each step is ten of them."""
 SURE = 1.96
 """Standard errors of an interval at 95 %."""
 
@@ -52,40 +52,51 @@ def auc_text(proxy: Proxy) -> str:
 
 
 def proxy_section(patch: Patch, rows: Rows, changed: Bools, table: Protected) -> list[Proxy]:
-    """Every column, the points and the change itself, strongest first."""
+    """Every column, the points and the change itself, strongest first; of groups that are shown."""
+    smallest = {f: _smallest(table, f) for f in rows.s.features}
     return [
         Proxy(
             what=r.what, feature=r.feature, auc=told, read=r.read_by_patch,
             may_reveal=r.auc + SURE * r.error >= REVEALING,
         )
-        for r in proxy_risk(patch, rows.X, changed, sensitive_features=rows.s)
-        if (told := _auc(r, patch, rows, table)) is not None
+        for r in proxy_risk(patch, rows.X, changed, sensitive_features=_shown(rows.s, table))
+        if (told := _auc(r, smallest[r.feature], table)) is not None
     ]  # fmt: skip
 
 
-def _auc(risk: ProxyRisk, patch: Patch, rows: Rows, table: Protected) -> Figure | None:
-    """As many digits of it as may be told beside hidden counts; none at all of few people.
+def _smallest(table: Protected, feature: str) -> float:
+    """People of the smallest group that is shown."""
+    counts = table.by(feature)
+    return min((counts.sizes[i] for i in table.compared(feature)), default=0)
 
-    Of a yes or no, it is a difference of rates: one digit is five in a hundred of each group.
+
+def _shown(s: Groups, table: Protected) -> Groups:
+    """Who is in a group that is shown; of the others nothing is told, not even beside the rest.
+
+    The largest AUC of all groups is one person's rank where that person is a group.
+    """
+    codes = s.codes.copy()
+    for j, (feature, values) in enumerate(zip(s.features, s.values, strict=True)):
+        named = table.by(feature).groups
+        kept = {str(named[i][0]) for i in table.compared(feature)}
+        hidden = [code for code, value in enumerate(values) if str(value) not in kept]
+        codes[np.isin(codes[:, j], hidden), j] = -1
+    return replace(s, codes=codes)
+
+
+def _auc(risk: ProxyRisk, smallest: float, table: Protected) -> Figure | None:
+    """As much of it as may be told beside hidden counts; none at all of few people.
+
+    A person of a group of n moves it by at most 1 / n: a step is what ten people could move.
     """
     low, high = max(0.5, risk.auc - SURE * risk.error), min(1.0, risk.auc + SURE * risk.error)
-    counts = table.by(risk.feature)
-    smallest = min((counts.sizes[i] for i in table.compared(risk.feature)), default=0)
-    if table.whole or smallest >= DIGITS_FROM[2] or _has_many_values(patch, rows.X, risk.what):
+    if table.small_shown or smallest >= TWO_DIGITS_FROM:
         return figure(Estimate(risk.auc, low, high), digits=2)
-    if smallest < DIGITS_FROM[1]:
+    step = next((step for step, people in STEPS.items() if smallest >= people), None)
+    if step is None:
         return None
-    down = min(float(np.floor(risk.auc * 10) / 10), 0.9)
-    return figure(Estimate.from_range(down, down + 0.1), digits=1)
-
-
-def _has_many_values(patch: Patch, X: Any, column: str) -> bool:
-    """Whether an AUC of it is no count in disguise, as a difference of rates is: of a yes or no."""
-    if column in ("the points", "the ratio"):
-        return len(np.unique(patch.points(X))) > MANY_VALUES
-    held = Columns.of(X)  # whether the decision changes is no column
-    described = [c for c in held.described() if c.name == column]
-    return bool(described) and len(np.unique(held.codes(described[0])[1])) > MANY_VALUES
+    down = min(round(np.floor(risk.auc / step + 1e-9) * step, 2), 1 - step)
+    return figure(Estimate.from_range(down, round(down + step, 2)), digits=2)
 
 
 # Whether the same people would change if it were learned again, and what search could gain.
