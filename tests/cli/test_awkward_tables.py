@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from cli.test_cli import POPULATION, fairpatch
 from fairpatch import Decision, FairPatch, Target
 from fairpatch.card.bins import left_out
-from fairpatch.cli.data import Dialect, of_files, relation
+from fairpatch.cli.data import relation
+from fairpatch.cli.dialect import Dialect, of_files
 from fairpatch.cli.profile import profile
 from fairpatch.inputs.vocabulary import columns_for, harm_in
 from fairpatch.patch.columns import Columns

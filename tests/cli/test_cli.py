@@ -83,7 +83,7 @@ def test_a_run_folder_is_whole_sealed_and_reproducible(run):
     names = {p.name for p in (run / "run").iterdir()}
     assert names == {
         "patch.json", "menu.json", "certificate.json", "review.html", "review.json",
-        "model_card.md", "config.yaml", "manifest.json",
+        "model_card.md", "config.yaml", "manifest.json", "used_rows.npz",
     }  # fmt: skip
     assert "S-leak check: none" in fairpatch("show", "run", cwd=run).stderr
     menu = json.loads((run / "run" / "menu.json").read_text())
@@ -96,7 +96,7 @@ def test_a_changed_patch_is_noticed(run, tmp_path):
     copy.mkdir()
     for file in (run / "run").iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
-    assert "all 7 files are as the manifest says" in fairpatch("show", copy, cwd=run).stderr
+    assert "all 8 files are as the manifest says" in fairpatch("show", copy, cwd=run).stderr
     page = (copy / "review.html").read_text()
     (copy / "review.html").write_text(page.replace("0.", "1.", 1))
     assert "review.html is not what" in fairpatch("show", copy, cwd=run, code=1).stderr
@@ -175,6 +175,33 @@ def test_a_card_is_edited_dialled_and_judged_again(run):
     gone = [part for name in lines for part in ("--strike", name)]
     # a card without lines still has a threshold: fewer points needed, for everybody
     assert "certified" in fairpatch("edit", "run", *gone, *options, cwd=run).stderr
+
+
+def test_an_edited_card_is_a_run(run):
+    """With certificate, review, manifest and ledger: every later verb takes it."""
+    POPULATION.sample(8_000, seed=16).to_pandas().to_parquet(run / "new.parquet")
+    POPULATION.sample(3_000, seed=17).to_pandas().to_parquet(run / "month-2026-11.parquet")
+    line = load(run / "run" / "patch.json").lines[-1].name
+    fairpatch("ledger", "edits", "--fitted", "run", cwd=run)
+    done = fairpatch("edit", "run", "--strike", line, "--why", "not for us", "--data",
+                     "new.parquet", "--out", "struck", "--life", "edits", cwd=run)  # fmt: skip
+    assert "wrote struck, a run" in done.stdout
+    assert line not in {found.name for found in load(run / "struck" / "patch.json").lines}
+    fairpatch("verify", "struck", cwd=run)
+    assert "CASE" in fairpatch("deploy", "struck", "--to", "sql", cwd=run).stdout
+    fairpatch("apply", "struck", "month-2026-11.parquet", "struck.parquet", cwd=run)
+    fairpatch("monitor", "struck", "month-2026-11.parquet", "--life", "edits", cwd=run)
+    mixed = pd.read_parquet(run / "new.parquet").sample(frac=1, random_state=0)
+    mixed.to_csv(run / "mixed.csv", index=False)
+    told = fairpatch("certify", "struck", "--data", "mixed.csv", "--life", "edits", cwd=run,
+                     code=(0, 3, 4, 5))  # fmt: skip
+    assert "Of 8,000 rows, 4,000 are left out" in told.stdout
+    entries = json.loads(fairpatch("ledger", "edits", "--json", cwd=run).stdout)["entries"]
+    facts = next(e["facts"] for e in entries if e["event"] == "refitted")
+    assert (facts["way"], facts["why"]) == ("edit", "not for us")
+    assert facts["changes"] == [f"struck: {line}"]
+    again = fairpatch("edit", "run", "--strike", line, "--out", "struck", cwd=run, code=2)
+    assert "struck holds a run" in again.stderr
 
 
 def test_an_edit_that_few_people_judge_is_written_all_the_same(run):

@@ -61,13 +61,14 @@ def test_labels_come_late_and_are_added_once(patched, tmp_path):
     assert found.guarantees[1].periods == ()
     assert "no labels yet" in str(found)
     with pytest.raises(ValueError, match="proves nothing"):
-        look(patched, history, rows.drop(columns="y"), "2026-01", y=None)
+        look(patched, history, month(9).drop(columns="y"), "2026-01", y=None)
     look(patched, history, month(3).drop(columns="y"), "2026-02", y=None)
     found = look(patched, history, rows, "2026-01")
     assert found.guarantees[1].periods == ("2026-01",)
     assert found.guarantees[0].periods == ("2026-01", "2026-02")
+    assert not look(patched, history, rows, "2026-01").added
     with pytest.raises(ValueError, match="history.jsonl already"):
-        look(patched, history, rows, "2026-01")
+        look(patched, history, month(9), "2026-01")
     with pytest.raises(ValueError, match="no period 2026-07"):
         look(patched, history, rows, "2026-07", replace=True)
     found = look(patched, history, month(4), "2026-01", replace=True)

@@ -24,6 +24,7 @@ MEANINGS = {
     Verdict.INCONCLUSIVE: (5, "skipped", "notice", "warn"),
     Verdict.NOT_MET: (3, "failure", "warning", "bad"),
     Verdict.OTHER_MODEL: (6, "failure", "error", "bad"),
+    Verdict.GROUP_GONE: (8, "failure", "error", "bad"),
     Verdict.REFUTED: (4, "failure", "error", "bad"),
 }
 

@@ -1,6 +1,7 @@
 """A retrained model: keep, rescale or learn; churn counted, budgeted, and made small."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ from hypothesis import strategies as st
 
 from conftest import TARGET, month
 from fairpatch import Card, FairPatch
+from fairpatch._tools.verdict import Verdict
 from fairpatch.data.rows import contents
 from fairpatch.life import refit
 from fairpatch.life.refit import churn
+from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.strength_curve import trace
 
 
@@ -35,6 +38,25 @@ def test_three_ways_are_judged_on_the_same_fresh_people(found, patched):
         assert option.certificate.target.confidence == pytest.approx(1 - 0.05 / 3)
     assert found.recommended is not None
     assert "Recommended" in str(found)
+
+
+def test_the_order_of_ways_costs_no_changes(found):
+    """Kept, 3.0 % of decisions changed, rescaled 1.0 %: both certified, and the first was named."""
+
+    def option(way, changes, verdict="certified"):
+        certified = SimpleNamespace(verdict=Verdict(verdict))
+        kind = type(found.options["keep"])
+        return kind(way, None, certified, Estimate(changes), Estimate(0.1))
+
+    def named(**changes):
+        ways = {way: option(way, share) for way, share in changes.items()}
+        return replace(found, options=ways).recommended.way
+
+    assert named(keep=0.030, rescale=0.010) == "rescale"
+    assert named(keep=0.030, rescale=0.025, learn=0.029) == "keep"
+    assert named(keep=0.012, rescale=0.010) == "keep"
+    dear = {"keep": option("keep", 0.03), "learn": option("learn", 0.01, "inconclusive")}
+    assert replace(found, options=dear).recommended.way == "keep"
 
 
 def test_a_kept_patch_knows_its_new_model(found):

@@ -139,10 +139,12 @@ PRIVATE = 0o600
 
 def append_line(
     path: Path,
-    line_after: Callable[[list[bytes]], bytes],
+    line_after: Callable[[list[bytes]], bytes | None],
     then: Callable[[], object] = lambda: None,
-) -> bytes:
+) -> bytes | None:
     """Append what ``line_after`` makes of the lines so far; on disk when this returns.
+
+    Nothing where it makes nothing of them.
 
     Nobody else can append in between, nor before ``then`` is done: so a line may tell of the one
     before it, and a file beside it of the last line.
@@ -151,6 +153,8 @@ def append_line(
     with _alone(path) as file:
         lines = _whole_lines(os.read(file, os.fstat(file).st_size))
         line = line_after(lines)
+        if line is None:
+            return None
         if b"\n" in line:
             raise ValueError("a line has no line break")
         whole = sum(len(written) + 1 for written in lines)

@@ -22,6 +22,8 @@ class Verdict(StrEnum):
     """Not met by what was measured, though chance alone might have done it."""
     OTHER_MODEL = "another model"
     """The scores look like another model's: nothing can be said."""
+    GROUP_GONE = "a group is gone"
+    """A group that was there before is missing, or nearly: who is left cannot stand for it."""
     REFUTED = "shown not to hold"
     """Shown not to hold, at the confidence asked for."""
 
@@ -33,7 +35,7 @@ class Verdict(StrEnum):
     @property
     def fails(self) -> bool:
         """Whether it is a failure, as JUnit has it."""
-        return self in (Verdict.NOT_MET, Verdict.OTHER_MODEL, Verdict.REFUTED)
+        return self not in (Verdict.CERTIFIED, Verdict.INCONCLUSIVE)
 
     @property
     def annotation(self) -> str | None:
@@ -54,12 +56,14 @@ _EXIT_CODES = {
     Verdict.REFUTED: 4,
     Verdict.INCONCLUSIVE: 5,
     Verdict.OTHER_MODEL: 6,
+    Verdict.GROUP_GONE: 8,  # 7: a finding of the review, by --fail-on
 }
 _ANNOTATIONS = {
     Verdict.INCONCLUSIVE: "notice",
     Verdict.NOT_MET: "warning",
     Verdict.REFUTED: "error",
     Verdict.OTHER_MODEL: "error",
+    Verdict.GROUP_GONE: "error",
 }
 
 
@@ -75,8 +79,8 @@ def worst(verdicts: Iterable[Verdict], default: Verdict = Verdict.CERTIFIED) -> 
 def exit_codes() -> str:
     """Every verdict with its exit code, for help texts.
 
-    >>> exit_codes()
-    '0 certified, 3 not met, 4 shown not to hold, 5 inconclusive, 6 another model'
+    >>> exit_codes().split(", ")[3:]
+    ['5 inconclusive', '6 another model', '8 a group is gone']
     """
     codes = sorted(_EXIT_CODES.items(), key=lambda item: item[1])
     return ", ".join(f"{code} {verdict}" for verdict, code in codes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
+from fairpatch.cli.dialect import PLAIN, encode, write
 from fairpatch.cli.ledger import ledger_for, record
 from fairpatch.cli.options import (
     SOURCES,
@@ -20,10 +21,18 @@ from fairpatch.cli.options import (
     TrustModel,
 )
 from fairpatch.cli.people import enforce_if_unlike
-from fairpatch.cli.run_folder import model_of, no_features, patch_path, piloted, score_of
+from fairpatch.cli.run_folder import (
+    model_of,
+    no_features,
+    options_of,
+    patch_path,
+    piloted,
+    score_of,
+)
 from fairpatch.cli.say import note, progress, refuse, say
 
 if TYPE_CHECKING:
+    from fairpatch.cli.dialect import Dialect
     from fairpatch.patch import Patch
 
 ROW = "__fairpatch_row"
@@ -76,6 +85,7 @@ def run(
         refuse(f"{out.name}: expected a name that ends in .parquet or .csv, or a folder's")
     if out.suffix and out.exists() and not force:
         refuse(f"{out} exists; use --force to replace it, or another name")
+    csv = options_of(patch).csv if patch.is_dir() else PLAIN
     loaded, source = piloted(load(patch_path(patch)), pilot, key), model_of(patch, score, model)
     ledger_for(patch, life, "applied")  # before anything is written: it may be another model's
     origin, what = data, {"with_score": not no_score, "with_reason": reasons}
@@ -86,19 +96,39 @@ def run(
             column = score_of(patch, score)
         else:
             scored = Path(scratch) / "scored.parquet"
-            known = (loaded, data, source, scored, if_unlike, no_features(patch, data))
+            known = (loaded, data, source, scored, if_unlike, no_features(patch, data), csv)
             column = _score(*known, trust=bool(trust_model))
             data, origin = str(scored), data
-        table = tables.relation(data)
+        table = tables.relation(data, csv)
         tables.need_columns(table, [column, *(c.name for c in loaded.columns)], data)
         tables.need_probabilities(table, column, data, loaded.decision, if_any=True)
         enforce_if_unlike(compare(loaded, table, column), if_unlike)
+        _say_unjudged(loaded, table)
         if not out.suffix:
-            _by_parts(loaded, data, out, column, what, origin=origin, model=source)
+            _by_parts(loaded, data, out, column, what, csv, origin=origin, model=source)
         else:
-            _write(loaded, table, column, out, what | places, keep_formulas=keep_formulas)
+            dialect = tables.dialect_read(origin, csv) if out.suffix == ".csv" else None
+            _write(loaded, table, column, out, what | places, dialect, keep_formulas=keep_formulas)
     acts: dict[str, Any] = {} if loaded.pilot is None else {"pilot": str(loaded.pilot)}
     record(patch, life, "applied", data=origin, out=str(out), **acts)
+
+
+def _say_unjudged(patch: "Patch", table: Any) -> None:
+    """A gap locks nobody: said, as it may be a file that has lost a column's values."""
+    import narwhals as nw
+
+    from fairpatch._tools.extras import row_of
+    from fairpatch.patch.column_types import typed, with_gaps
+    from fairpatch.patch.expressions import unjudged_expr
+
+    frame = with_gaps(patch, nw.from_native(table))
+    unjudged = unjudged_expr(typed(patch, frame.collect_schema()))
+    if unjudged is None or patch.card is None:
+        return
+    rows = row_of(frame.filter(unjudged).select(n=nw.len()))["n"]
+    if rows:
+        columns = " or ".join(dict.fromkeys(repr(lock.column) for lock in patch.card.locked))
+        note(f"{rows:,} rows have nothing in {columns}: a gap locks nobody")
 
 
 def _asked(approvals: str | None, by: str | None) -> Any:
@@ -149,6 +179,7 @@ def _score(
     out: Path,
     if_unlike: str,
     no_features: list[str],
+    csv: "Dialect",
     *,
     trust: bool,
 ) -> str:
@@ -159,7 +190,7 @@ def _score(
     from fairpatch.inputs.base import BaseModel
 
     base = BaseModel(read_model(source, trust=trust), decision=patch.decision)
-    table = tables.relation(data)
+    table = tables.relation(data, csv)
     tables.need_columns(table, [c.name for c in patch.columns], data)
     renamed = base.renamed(table.columns)
     columns = base.columns or [n for n in table.columns if n not in no_features]
@@ -176,6 +207,7 @@ def _write(
     score: str,
     out: Path,
     what: dict[str, Any],
+    csv: "Dialect | None",
     *,
     keep_formulas: bool,
 ) -> None:
@@ -191,23 +223,25 @@ def _write(
     applied = way(patch, table, score, **what)
     if in_order:
         applied = applied.order(ROW).project(f"* EXCLUDE ({ROW})")
-    if out.suffix == ".csv" and not keep_formulas:
+    if csv is not None and not keep_formulas:
         applied = tables.without_formulas(applied)
     with whole_file(out) as unfinished:
-        applied.to_csv(str(unfinished)) if out.suffix == ".csv" else applied.to_parquet(
-            str(unfinished)
-        )
-    written = tables.written(out)
-    moved = REFERRED if REFERRED in written.columns else CHANGED
-    sums = f'count(*), count(*) FILTER ("{moved}"), count(*) FILTER ("{moved}" IS NULL)'
-    rows, changed, none = written.aggregate(sums).fetchall()[0]
+        written = write(applied, unfinished, csv)
+        moved = REFERRED if REFERRED in written.columns else CHANGED
+        yes = f'CAST("{moved}" AS BOOLEAN)'
+        sums = f"count(*), count(*) FILTER ({yes}), count(*) FILTER ({yes} IS NULL)"
+        rows, changed, none = written.aggregate(sums).fetchall()[0]
+        by_target = isinstance(what.get("approvals"), dict)
+        approvals = "" if moved == REFERRED else _approvals(patch, written, by_target=by_target)
+        if csv is not None:  # last: all that can fail has been done
+            encode(unfinished, csv.encoding)
     open_ones = f"; {none:,} have no score, and so no decision" if none else ""
     share = changed / max(rows, 1)
     if moved == REFERRED:
         say(f"wrote {out}: {rows:,} rows, {changed:,} people are referred ({share:.1%}){open_ones}")
         return
     say(f"wrote {out}: {rows:,} rows, {changed:,} decisions change ({share:.1%}){open_ones}")
-    say(_approvals(patch, written, by_target=isinstance(what.get("approvals"), dict)))
+    say(approvals)
 
 
 def _approvals(patch: "Patch", written: Any, *, by_target: bool) -> str:
@@ -215,9 +249,12 @@ def _approvals(patch: "Patch", written: Any, *, by_target: bool) -> str:
     from fairpatch.patch.apply import CHANGED, DECISION
     from fairpatch.patch.batch import BY_PLACES
 
-    after = f'"{DECISION}"' if patch.decision.favourable else f'NOT "{DECISION}"'
-    counted = [f'({after}) != "{CHANGED}"', after]  # a change is the other decision than before
-    counted += [f'"{BY_PLACES}"'] if BY_PLACES in written.columns else []
+    decided, changed, placed = (
+        f'CAST("{name}" AS BOOLEAN)' for name in (DECISION, CHANGED, BY_PLACES)
+    )
+    after = decided if patch.decision.favourable else f"NOT {decided}"
+    counted = [f"({after}) != {changed}", after]  # a change is the other decision than before
+    counted += [placed] if BY_PLACES in written.columns else []
     sums = ", ".join(f"count(*) FILTER ({which})" for which in counted)
     now, then, *places = written.aggregate(sums).fetchall()[0]
     good, bad = patch.decision.sides
@@ -240,6 +277,7 @@ def _by_parts(
     out: Path,
     score: str,
     what: dict[str, bool],
+    csv: "Dialect",
     *,
     origin: str,
     model: str | None,
@@ -249,7 +287,7 @@ def _by_parts(
 
     done = apply_files(
         patch, tables.files(data), out, score,
-        read=tables.relation, **what, made_from=tables.files(origin),
+        read=lambda name: tables.relation(name, csv), **what, made_from=tables.files(origin),
         made_with=None if model is None else (tables.fingerprint(model) or model),
         progress=progress("part"),
     )  # fmt: skip

@@ -18,7 +18,7 @@ from pydantic import (
 from fairpatch._tools.extras import need
 from fairpatch._tools.hints import did_you_mean
 from fairpatch.choose.learner import learner_of, options_of
-from fairpatch.cli.data import Dialect
+from fairpatch.cli.dialect import Dialect
 from fairpatch.cli.say import note, refuse
 from fairpatch.decision import MOVED, Decision
 from fairpatch.inputs.probable import columns_of
@@ -183,6 +183,14 @@ class Config(BaseModel):
         lists = (*told, *columns_of(probable), *self.exclude, *self.categories, *self.ignore)
         named = (self.label, *lists, *some, *self.columns.exclude, *self.columns.categories)
         return list(dict.fromkeys(name for name in named if name))
+
+    @property
+    def needed(self) -> list[str]:
+        """Columns without which nobody can be counted: what a month must have."""
+        probable, roles = self.columns.probable, self.columns
+        told = [name for name in self.sensitive if name not in probable]
+        some = (self.label, *told, *columns_of(probable), self.score, roles.weight, roles.person)
+        return list(dict.fromkeys(name for name in some if name))
 
 
 def _without_gone(data: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from fairpatch.measure.recounted import NotKnownError, evenly_known
 from fairpatch.target import Requirement, Target
 
 CONFIDENCE, FINE, COARSE = 0.95, 0.01, 0.05
+GONE = "gone_group"
+"""The finding that a group is missing."""
 ENOUGH = 10 * MIN_PEOPLE
 """People behind a share that is shown."""
 CHANGED = "no one value explains all periods, something has changed"
@@ -128,6 +130,8 @@ class Watch:
     """Where places are limited."""
     newly_approved: tuple[TurnedOut, ...] = ()
     """What became of the newly approved against what was expected: everybody, then each group."""
+    added: bool = True
+    """Whether the period was new: one that is there already, as it is, changes nothing."""
 
     @property
     def verdict(self) -> Verdict:
@@ -135,6 +139,7 @@ class Watch:
         every = [g.verdict for g in self.guarantees]
         every += [t.verdict for t in self.newly_approved if t.alarm is not None]
         every += [] if self.approvals is None else [self.approvals.verdict]
+        every += [Verdict.GROUP_GONE for f in self.latest.findings if f.figure == GONE]
         return worst(every, default=Verdict.INCONCLUSIVE)
 
     @property
@@ -184,9 +189,12 @@ class Watch:
         ]  # fmt: skip
         looks = {"refuse": Verdict.OTHER_MODEL, "notice": Verdict.INCONCLUSIVE}
         checks += [
-            Check(name=f.figure, about=f.what, verdict=looks[f.severity], text=f.text)
+            Check(
+                name=f.figure, about=f.what, text=f.text,
+                verdict=Verdict.GROUP_GONE if f.figure == GONE else looks[f.severity],
+            )
             for f in self.latest.findings
-        ]
+        ]  # fmt: skip
         return tuple(checks)
 
     def __str__(self) -> str:
@@ -204,6 +212,8 @@ class Watch:
         unclear = any(p.verdict is Verdict.INCONCLUSIVE for p in self.guarantees)
         notes = [INCONCLUSIVE] if unclear else []
         notes += [f"{_upper(t.text(self.bad_outcome))}." for t in told]
+        if not self.added:
+            notes.append("The period was in the history already, as it is: nothing was added.")
         notes += [f"Warning, {self.latest.period}: {f.text}." for f in self.latest.findings]
         notes += [f"{p.name}: {CHANGED}." for p in self.guarantees if p.changed]
         notes += [f"{p.name}, {t}: {why}." for p in self.guarantees for t, why in p.refused.items()]
@@ -228,6 +238,7 @@ def watch(
     target: Target,
     *,
     patch: str,
+    added: bool = True,
 ) -> Watch:
     """Judge every guarantee on the periods of a patch.
 
@@ -239,6 +250,8 @@ def watch(
         What is guaranteed.
     patch : str
         SHA-256 of the patch, as ``fairpatch.report.signed.patch_hash`` gives it.
+    added : bool
+        Whether the last period was new to the history.
 
     Returns
     -------
@@ -264,7 +277,7 @@ def watch(
         matured = turned_out(periods, target.confidence)
     return Watch(
         target, tuple(periods), tuple(guarantees), latest, _promoted(*outcomes), _rates(*outcomes),
-        _approvals(target, periods[-1]), matured,
+        _approvals(target, periods[-1]), matured, added,
     )  # fmt: skip
 
 

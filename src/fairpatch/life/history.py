@@ -165,12 +165,17 @@ class History:
     def __iter__(self) -> Iterator[Period]:
         return (_read(line, self.path) for line in lines_of(self.path))
 
-    def append(self, period: Period) -> None:
-        """Add a period; refused where it is there already and this is no correction."""
+    def append(self, period: Period) -> bool:
+        """Add a period, and whether it was: the very same one again changes nothing.
 
-        def line_after(lines: list[bytes]) -> bytes:
+        One that is there with other counts is refused, unless this says that it is a correction.
+        """
+
+        def line_after(lines: list[bytes]) -> bytes | None:
             earlier = [_read(line, self.path) for line in lines]
             same = [p for p in earlier if _key(p) == _key(period)]
+            if same and _said(same[-1]) == _said(period):
+                return None
             if period.before and any(p.patch == period.patch for p in earlier):
                 raise ValueError(
                     f"{self.path} has periods of this patch already: what to look at is said "
@@ -200,7 +205,7 @@ class History:
                 )
             return period.model_dump_json().encode()
 
-        append_line(self.path, line_after)
+        return append_line(self.path, line_after) is not None
 
     def of(self, patch: str, *, labelled: bool = False) -> list[Period]:
         """The periods of a patch as they came, each once; or as their labels came."""
@@ -236,6 +241,11 @@ def _twins(one: Period, two: Period) -> bool:
         return False
     a, b = (p.counts.along("group", "before", "after") for p in (one, two))
     return bool((a == b).all())
+
+
+def _said(period: Period) -> dict[str, Any]:
+    """What was counted, whenever that was."""
+    return period.model_dump(exclude={"at", "replaces", "findings"})
 
 
 def _key(period: Period) -> tuple[str, str, bool]:

@@ -1,14 +1,16 @@
 """Count a period where its people lie, note it in the history, and judge every guarantee."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
+
+from scipy.stats import binom
 
 from fairpatch._tools import checks as check
 from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
 from fairpatch.disclose.protected import Protected, outcome, reviewed
 from fairpatch.identity.compare import Comparison, Finding, Severity
-from fairpatch.life.guarantees import Watch, watch
+from fairpatch.life.guarantees import GONE, Watch, watch
 from fairpatch.life.history import History, NotedFinding, Period, period_name
 from fairpatch.life.newly_approved import matured_of
 from fairpatch.measure.cells import UNKNOWN
@@ -23,6 +25,10 @@ from fairpatch.target import Target
 
 COMPARED = 50_000
 """Rows of a large table that are enough to compare with those of the fit."""
+CHANCE = 1e-4
+"""As few of a group as that come by chance in so few periods."""
+Shares = Mapping[str, Mapping[str, float]]
+"""By feature, which share of people each group is."""
 NOISE, MUCH = 0.0, 0.01
 """Decisions that are another patch's: noticed, and refused beyond this share."""
 
@@ -41,6 +47,7 @@ def monitor(
     replace: bool = False,
     before: Counts | None = None,
     compare_with: Any = None,
+    expected: Shares | None = None,
     show_small_counts: bool = False,
 ) -> Watch:
     """Add one period to the history and test all guarantees again.
@@ -75,6 +82,10 @@ def monitor(
         the first period counts already. Given with it, and kept in the history.
     compare_with : rows of X, optional
         Fewer rows to compare with those of the fit, where X is very large; without labels.
+    expected : mapping, optional
+        By feature, which share of people each group was when the patch was learned:
+        ``{"sex": {"f": 0.48, "m": 0.52}}``. A group that has vanished is found in the first period
+        already then; later ones are compared with those before.
     show_small_counts : bool
         Suppress nothing; for authorised readers only.
 
@@ -92,8 +103,13 @@ def monitor(
             "this patch refers people, and what became of them is not known: name the column of "
             "the decisions that were made, decided='decision'"
         )
-    about_people = {"sensitive_features": sensitive_features, "comparisons": target.comparisons}
+    about_people: dict[str, Any] = {
+        "sensitive_features": sensitive_features,
+        "comparisons": target.comparisons,
+    }
     decided = model.decided_in(X) if decided is None else decided
+    used, X, y, sensitive_features, _ = model.that_count(X, y, sensitive_features)
+    about_people["sensitive_features"] = sensitive_features
     counts = model.count(X, y, decided=decided, **about_people)
     judged: dict[str, Any] = {}
     if model.patch.roles.weight is not None:
@@ -106,6 +122,9 @@ def monitor(
     # where places are limited, or people look again, others decide too
     if decided is not None and model.patch.action == "decide" and target.places is None:
         comparison += _own_decisions(model, rows, decided, sensitive_features)
+    if used:
+        found = Finding("notice", "rows", "used", 1.0, used)
+        comparison += Comparison(0, (found,))
     about: dict[str, Any] = {
         "period": period,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -126,7 +145,11 @@ def monitor(
         labels=labels,
         outcomes=model.patch.outcomes,
         matured=matured_of(model, X, y, sensitive_features, decided),
-        findings=(*findings, *_new_groups(counts, history.of(about["patch"]))),
+        findings=(
+            *findings,
+            *_new_groups(counts, history.of(about["patch"])),
+            *_gone_groups(counts, _shares(history, about["patch"], before, expected)),
+        ),
         replaces=replace,
         unprotected=show_small_counts,
         shown={
@@ -135,8 +158,8 @@ def monitor(
             **_looked_at(model, X, counts, about_people),
         },
     )
-    history.append(counted)
-    return watch(history, target, patch=counted.patch)
+    new = history.append(counted)
+    return watch(history, target, patch=counted.patch, added=new)
 
 
 def _looked_at(
@@ -161,6 +184,40 @@ def _new_groups(counts: Counts, earlier: Sequence[Period]) -> Iterator[NotedFind
                 yield NotedFinding(
                     severity="notice", what=feature, figure="new_group", value=1, text=text
                 )
+
+
+def _shares(history: History, patch: str, before: Counts | None, expected: Shares | None) -> Shares:
+    """Which share of people each group was: in earlier periods, else when it was learned."""
+    earlier = [p.counts for p in history.of(patch)] or ([] if before is None else [before])
+    found: dict[str, dict[str, float]] = {f: dict(s) for f, s in (expected or {}).items()}
+    for feature in earlier[0].features if earlier else ():
+        people: dict[str, float] = {}
+        for counts in earlier:
+            known = counts.by(feature).known()
+            for name, size in zip(known.group_names, known.heads, strict=True):
+                people[name] = people.get(name, 0.0) + float(size)
+        total = sum(people.values())
+        found[feature] = {name: size / total for name, size in people.items() if total}
+    return found
+
+
+def _gone_groups(counts: Counts, shares: Shares) -> Iterator[NotedFinding]:
+    """Groups of which there are fewer than half as many as were expected, and not by chance."""
+    for feature in counts.features:
+        known = counts.by(feature).known()
+        here = dict(zip(known.group_names, known.heads, strict=True))
+        total = int(sum(here.values()))
+        for name, share in shares.get(feature, {}).items():
+            size = int(here.get(name, 0))
+            if size >= share * total / 2 or binom.cdf(size, total, min(share, 1.0)) >= CHANCE:
+                continue
+            now = "nobody" if not size else "fewer than ten people" if too_few(size) else (
+                f"about {size / total:.0%}")  # fmt: skip
+            text = (
+                f"of {name!r} ({feature}), {share:.0%} of the people before, there is {now} now: "
+                "what holds for the others says nothing of them"
+            )
+            yield NotedFinding(severity="refuse", what=feature, figure=GONE, value=1, text=text)
 
 
 def _own_decisions(model: PatchedModel, rows: Any, decided: str, sensitive: Any) -> Comparison:

@@ -41,6 +41,16 @@ WORDS = {
 }
 
 
+DEARER, ABOUT = 1.25, 0.005
+"""Changes are about as few up to so many times the fewest, or so much more of all decisions."""
+
+
+def _most(share: Estimate) -> float:
+    """A share, or the most that it may be."""
+    known = share.value if share.within is None else share.within[1]
+    return 1.0 if known is None else known
+
+
 @dataclass(frozen=True, eq=False)
 class RefitOption:
     """One way to go on, and what it does on people whom it has not seen."""
@@ -89,8 +99,13 @@ class Refit:
 
     @property
     def recommended(self) -> RefitOption | None:
-        """The least that does: the first that is certified within the budget."""
-        return next((o for way in WAYS if (o := self.options.get(way)) and o.good), None)
+        """The least that does: certified within the budget, and no dearer than the cheapest is.
+
+        Of those that change about as few decisions, the one that touches the patch least.
+        """
+        good = [o for way in WAYS if (o := self.options.get(way)) and o.good]
+        least = min((_most(o.changes) for o in good), default=0.0)
+        return next((o for o in good if _most(o.changes) <= DEARER * least + ABOUT), None)
 
     def __str__(self) -> str:
         rows = [
