@@ -108,6 +108,8 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.fitted_, self.base_, self.patch_ = fitted, base, fitted.patch
         self.classes_, self.named_ = np.sort(classes), named
         self.patched_ = PatchedModel(base, fitted.patch, classes)
+        used = fitted.used(self.patched_.score_columns)
+        self.patched_ = PatchedModel(base, fitted.patch, classes, used)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the patched decision of each row.

@@ -18,6 +18,7 @@ from fairpatch.choose.fit import Fitted, fit_target
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learner, Task
 from fairpatch.choose.menu import Menu
+from fairpatch.data.copies import check_key, copies_in, said_of
 from fairpatch.data.engine import EngineSplits, is_engine_table
 from fairpatch.data.features import ask_rows, read_features, read_given, with_scale, with_thresholds
 from fairpatch.data.outcomes import check_outcomes, learned_rows
@@ -252,6 +253,7 @@ class FairPatch(PatchEstimator):
     ) -> Self:
         """Fit to rows in memory."""
         decision, seed = with_thresholds(self._decision, X), seed_of(self.random_state)
+        check_key(X, self._roles)
         given, classes = read_given(
             self, X, y, s, decision, self._roles, gaps=True, kept=self._deciding(s)
         )
@@ -275,6 +277,10 @@ class FairPatch(PatchEstimator):
             rows = rows.take(np.flatnonzero(inside))
             seen = None if seen is None else np.asarray(seen)[inside]
         rows = with_batches(rows, self.target.places)
+        copies = copies_in(rows)
+        if copies is not None:
+            rows = rows.take(np.flatnonzero(~copies))
+            seen = None if seen is None else np.asarray(seen)[~copies]
         hidden = (*given.hidden, *self._threshold_column, *batch_columns(self.target.places))
         if previous is not None:
             rows = replace(rows, previous=previous.favoured(rows.X))
@@ -285,7 +291,10 @@ class FairPatch(PatchEstimator):
         splits = in_memory(
             rows, self.splits, self.max_rows, seed, known, for_all=sample_weight is None
         )
-        return self._learn(splits, decision, classes, hidden, previous, named=given.named)
+        said = None if copies is None else said_of(copies)
+        return self._learn(
+            splits, decision, classes, hidden, previous, named=given.named, said=said
+        )
 
     def _fit_table(self, X: Any, y: Any, s: Any) -> Self:
         """Fit to a table that stays in its engine."""
@@ -327,7 +336,7 @@ class FairPatch(PatchEstimator):
 
     def _learn(
         self, splits: Splits, decision: Decision, classes: Any, hidden: Collection[str],
-        previous: PatchedModel | None, *, named: bool,
+        previous: PatchedModel | None, *, named: bool, said: str | None = None,
     ) -> Self:  # fmt: skip
         check_locks(self.target.locks, splits.learn.X, splits.learn.s.features)
         if self.target.comparisons is not None:
@@ -352,7 +361,8 @@ class FairPatch(PatchEstimator):
         )  # fmt: skip
         fitted = fit_target(task, self.learner)
         patch = with_probe(fitted.patch, base, splits.learn.X)
-        self._remember(replace(fitted, patch=patch), base, classes, named)
+        judged = fitted.certificate and fitted.certificate.remarking(said)
+        self._remember(replace(fitted, patch=patch, certificate=judged), base, classes, named)
         return self
 
     def _remember(self, fitted: Fitted, base: BaseModel, classes: Any, named: bool) -> None:

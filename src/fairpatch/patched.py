@@ -1,6 +1,6 @@
 """The patched model g: f and its patch together, as they are used, judged and explained."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -9,19 +9,31 @@ from numpy.typing import NDArray
 
 from fairpatch._tools import checks as check
 from fairpatch._tools.arrays import Bools, Floats, Ints
+from fairpatch._tools.extras import sql_name
 from fairpatch.card.learner import retune
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import assumption_of, certify_rows
+from fairpatch.data.copies import check_key, copies_in
 from fairpatch.data.engine import count_table, is_engine_table
 from fairpatch.data.features import ask_engine, ask_rows
 from fairpatch.data.outcomes import expecting
-from fairpatch.data.rows import Rows, seen_rows, strata_of, take, with_batches
+from fairpatch.data.rows import Rows, rows_hash, seen_rows, strata_of, take, with_batches
 from fairpatch.data.splits import CertificationSample, thinned_table
+from fairpatch.data.used_rows import (
+    MOST,
+    NOT_LOOKED_AT,
+    Counting,
+    Found,
+    UsedRows,
+    counting,
+    without_rows,
+)
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.identity.fingerprint import scores_alike
 from fairpatch.inputs.base import NO_SCORE, BaseModel, chances_of, scores_of, thresholds_of
 from fairpatch.inputs.past_decisions import made_in, made_of
-from fairpatch.inputs.sensitive import take_apart
+from fairpatch.inputs.probable import columns_of
+from fairpatch.inputs.sensitive import Given, take_apart
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
@@ -63,6 +75,12 @@ class PatchedModel:
     patch: Patch
     classes: NDArray[Any] = None  # type: ignore[assignment]
     """Of decision 0 and of decision 1; those of the patch where they are not given."""
+    used: UsedRows | None = field(default=None, repr=False)
+    """The rows that learned and chose it, so that nobody certifies on them; not stored with it."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but what is known of people: a stored model holds no row."""
+        return {**vars(self), "used": None}
 
     def __post_init__(self) -> None:
         check.a("base", self.base, BaseModel, "BaseModel(f)")
@@ -149,12 +167,7 @@ class PatchedModel:
         expected when the patch was learned. There may be no labels at all, y being None.
         """
         given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
-        if given.y is None:
-            labels = np.full(Columns.of(given.X).rows, UNKNOWN)
-        else:
-            check.same_people(X=given.X, y=given.y)
-            labels = self._labels_with_gaps(given.y)
-        columns = (given.X, labels, given.sensitive, None, given.weight)
+        columns = (given.X, self._labels_of(given), given.sensitive, None, given.weight)
         rows = Rows.of(*columns)
         if given.drawn is not None:
             rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
@@ -202,6 +215,55 @@ class PatchedModel:
     def _read(self) -> list[str]:
         """Columns that f or the patch reads."""
         return [*(self.base.columns or ()), *(c.name for c in self.patch.columns)]
+
+    def used_rows(self, X: Any, y: Any, sensitive_features: Any) -> Found | None:
+        """Which rows in memory learned or chose the patch; None where nobody knows."""
+        if self.used is None or is_engine_table(X):
+            return None
+        given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
+        return self.used.among(given.X, self._labels_of(given), self.logits(given.X))
+
+    def _labels_of(self, given: Given) -> Ints:
+        if given.y is None:
+            return np.full(Columns.of(given.X).rows, UNKNOWN)
+        check.same_people(X=given.X, y=given.y)
+        return self._labels_with_gaps(given.y)
+
+    def that_count(self, X: Any, y: Any, sensitive_features: Any, *others: Any) -> Counting:
+        """Rows that a certificate counts, with all that goes with them; and what is said of others.
+
+        Neither rows that learned or chose, nor copies of others.
+        """
+        check_key(X, self.patch.roles)
+        if is_engine_table(X):
+            return self._that_count_there(X, y, sensitive_features, list(others))
+        used = self.used_rows(X, y, sensitive_features)
+        given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
+        rows = Rows.of(given.X, self._labels_of(given), given.sensitive, None, given.weight)
+        copies = copies_in(replace(rows, person=given.person))
+        return counting(used, copies, X, y, sensitive_features, *others)
+
+    def _that_count_there(self, X: Any, y: Any, S: Any, others: list[Any]) -> Counting:
+        """The same of a table in DuckDB, which is looked through; others are not."""
+        if self.used is None:
+            return "", X, y, S, others
+        some = self._fetched(X, y, S)
+        if some is None:
+            return NOT_LOOKED_AT, X, y, S, others
+        said, left, *_ = self.that_count(some, y, S)
+        if len(left) == len(some):
+            return said, X, y, S, others
+        return said, without_rows(X, ~some.index.isin(left.index)), y, S, others
+
+    def _fetched(self, X: Any, y: Any, S: Any) -> Any:
+        """A DuckDB table's columns that tell rows apart, in memory; None of very many rows."""
+        if not hasattr(X, "fetch_arrow_table") or X.count("*").fetchall()[0][0] > MOST:
+            return None
+        roles, known = self.patch.roles, () if self.used is None else self.used.columns
+        read = [y, *names_of(S), *self._read(), *known, roles.weight, roles.person,
+                *columns_of(roles.probable)]  # fmt: skip
+        names = [n for n in dict.fromkeys(read) if isinstance(n, str) and n in X.columns]
+        return X.project(", ".join(map(sql_name, names))).df()
 
     def count(
         self, X: Any, y: Any = None, *, sensitive_features: Any, decided: str | None = None,
@@ -283,26 +345,37 @@ class PatchedModel:
         """Judge a target on rows that neither learning nor choosing has seen.
 
         Rows that f was trained on (``seen_by_base``, one boolean a row) are left out; where f looks
-        as if it knew the others, the certificate says so. Scores that look like another model's are
-        refused: see ``apply``.
+        as if it knew the others, the certificate says so. So are rows that learned or chose the
+        patch, where the model knows them, and copies of others. Scores that look like another
+        model's are refused: see ``apply``.
         """
         check.a("target", target, Target, "Target(p_rule=0.8)")
         if is_engine_table(X):
             if seen_by_base is not None:
                 raise ValueError("seen_by_base is for rows in memory: leave the rows out yourself")
+            said, X, *_ = self.that_count(X, y, sensitive_features)
             self.compare(X).act(if_unlike)
             roles = self.patch.roles
             ask_engine(X, names_of(sensitive_features), self.base, roles, rule_is_open=False)
             counts = self.count(
                 X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
-            return certify(counts, target).resting_on(assumption_of(None, self.patch))
+            judged = certify(counts, target).remarking(said)
+            own = self._fetched(X, y, sensitive_features)
+            if own is not None:
+                given = take_apart(own, y, sensitive_features, roles, self._read())
+                asked = Rows.of(given.X, self._labels_of(given), given.sensitive)
+                judged = replace(judged, rows_sha256=rows_hash(asked))
+            return judged.resting_on(assumption_of(None, self.patch))
+        said, X, y, sensitive_features, (seen_by_base,) = self.that_count(
+            X, y, sensitive_features, seen_by_base
+        )
         rows = with_batches(self.rows(X, y, sensitive_features), target.places)
         self.compare(rows.X, rows.f).act(if_unlike)
         known = seen_rows(seen_by_base, len(rows))
         if known is not None:
             rows = rows.take(np.flatnonzero(~known))
-        return certify_rows(rows, self.patch, target)
+        return certify_rows(rows, self.patch, target).remarking(said)
 
     def retune(
         self, X: Any, y: Any, *, sensitive_features: Any, target: Target, seed: int = 0
@@ -312,11 +385,16 @@ class PatchedModel:
         The other half judges it. Give rows that f was not trained on.
         """
         check.a("target", target, Target, "Target(p_rule=0.8)")
+        first, fresh = self.halves(X, y, sensitive_features, seed)
+        patch, certificate = retune(self.patch, first, target, CertificationSample(fresh))
+        return PatchedModel(self.base, patch, self.classes), certificate
+
+    def halves(self, X: Any, y: Any, sensitive_features: Any, seed: int) -> tuple[Rows, Rows]:
+        """Rows to choose on, and as many to judge on."""
         rows = self.rows(X, y, sensitive_features)
         half = rows.split_codes((0.25, 0.25, 0.5), seed) == 2
         first, fresh = (rows.take(np.flatnonzero(part)) for part in (~half, half))
-        patch, certificate = retune(self.patch, first, target, CertificationSample(fresh))
-        return PatchedModel(self.base, patch, self.classes), certificate
+        return first, fresh
 
     def compare(self, X: Any, f_logit: Floats | None = None) -> Comparison:
         """How far these rows, f's scores of them and f itself are from those of the fit.

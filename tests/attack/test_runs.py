@@ -1,5 +1,6 @@
 """A run's folder, a resumed apply and what is printed, under attack: each defect that was found."""
 
+import hashlib
 import json
 import os
 import pickle
@@ -22,6 +23,7 @@ from fairpatch.engines.streams import apply_files
 from fairpatch.patch import load
 
 PEOPLE = 400
+ABOUT = ("data", "data_sha256", "rows", "certificate")
 
 
 def people(n=PEOPLE, seed=1):
@@ -79,7 +81,7 @@ def test_another_score_column_in_the_configuration_is_refused(run, original, tmp
         ["deploy", run, "--to", "sql"],
         ["review", run, "--out", tmp_path / "page.html"],
         ["verify", run, "--again"],
-        ["deploy", run, tmp_path / "served", "--to", "onnx"],
+        ["deploy", run, tmp_path / "served.onnx", "--to", "onnx"],
     ):
         assert "it was changed after the run" in said(*verb, code=1)
 
@@ -89,6 +91,49 @@ def test_a_forged_certificate_is_not_shown(run, tmp_path):
     data = json.loads(path.read_text())
     path.write_text(json.dumps({**data, "word": "certified"}) + "\n\n")
     assert "it was changed" in said("review", run, "--out", tmp_path / "page.html", code=1)
+
+
+def test_another_card_beside_a_true_certificate_is_refused(run, tmp_path):
+    """Also with the manifest made anew: certificate and review name the patch that they are of."""
+    from fairpatch.cli.run_folder import seal
+
+    about = {k: v for k, v in json.loads((run / MANIFEST).read_text()).items() if k in ABOUT}
+    card = json.loads((run / "patch.json").read_text())
+    card["card"]["approve_at"] = -1_000_000
+    (run / "patch.json").write_text(json.dumps(card))
+    seal(run, about)
+    out = tmp_path / "out.parquet"
+    verbs = (["show", run], ["deploy", run, "--to", "sql"], ["apply", run, "people.parquet", out])
+    for verb in verbs:
+        assert "certificate.json is of another patch than" in said(*verb, code=1)
+    own = hashlib.sha256((run / "patch.json").read_bytes()).hexdigest()
+    certificate = json.loads((run / "certificate.json").read_text())
+    (run / "certificate.json").write_text(json.dumps({**certificate, "patch_sha256": own}))
+    seal(run, about)
+    for verb in verbs[1:]:
+        assert "review.json is of another patch than" in said(*verb, code=1)
+
+
+@pytest.mark.parametrize("name", ["../../etc/hostname", "/etc/hostname", "..", "a/b"])
+def test_a_manifest_names_files_of_its_folder_alone(run, name):
+    known = json.loads((run / MANIFEST).read_text())
+    known["sha256"][name] = "0" * 64
+    (run / MANIFEST).write_text(json.dumps(known))
+    assert "is no plain name of a file" in said("verify", run, code=1)
+
+
+def test_a_certificate_says_how_often_its_rows_were_asked(original, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(original / "run", run)
+    people(seed=7).to_parquet(tmp_path / "new.parquet")
+    told = [
+        said("certify", run, "--data", tmp_path / "new.parquet", "--life", tmp_path / "life",
+             code=(0, 3, 4, 5))
+        for _ in range(3)
+    ]  # fmt: skip
+    assert "on these rows" not in told[0]
+    assert "Certificate number 2 on these rows" in told[1]
+    assert "Certificate number 3 on these rows; those before were of one patch" in told[2]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"sha256": 3}', '{"sha256": {}}'])

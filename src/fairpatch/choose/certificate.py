@@ -91,6 +91,8 @@ class Certificate:
     """The table that it was judged on; what is shown of it is protected."""
     remarks: tuple[str, ...] = ()
     """What else is to be known of these rows: decisions made otherwise, figures by period."""
+    rows_sha256: str | None = field(default=None, compare=False)
+    """Of the rows that it was judged on, where they were in memory: who has them can compare."""
 
     def warned(self, warning: str | None) -> "Certificate":
         """The same with one warning more, where there is one."""
@@ -98,6 +100,11 @@ class Certificate:
             return self
         both = [text for text in (self.warning, warning) if text]
         return replace(self, warning="; ".join(both))
+
+    def remarking(self, *remarks: str | None) -> "Certificate":
+        """The same with what else is to be known of its rows, where there is anything."""
+        said = tuple(text for text in remarks if text)
+        return replace(self, remarks=(*self.remarks, *said)) if said else self
 
     def resting_on(self, assumption: str | None) -> "Certificate":
         """The same with one assumption more, where there is one."""

@@ -1,6 +1,6 @@
 """The whole way from splits to a certified patch: train, trace, choose, certify."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -29,8 +29,9 @@ from fairpatch.data.outcomes import (
     outlook_of,
     splits_expecting,
 )
-from fairpatch.data.rows import Rows
+from fairpatch.data.rows import Rows, rows_hash
 from fairpatch.data.splits import CertificationRows, CertificationSample, count_rows
+from fairpatch.data.used_rows import UsedRows
 from fairpatch.identity.fingerprint import fingerprint_of, scores_alike
 from fairpatch.inputs.base import NO_SCORE, thresholds_of
 from fairpatch.inputs.probable import assumed, without_assumption
@@ -94,6 +95,15 @@ class Fitted:
             raise ValueError("a fit that was saved and loaded has no rows")
         return self.search.task.splits.learn
 
+    def used(self, but: Collection[str]) -> UsedRows | None:
+        """The rows that learned and chose, told without f's score column."""
+        if self.search is None:
+            return None
+        splits = self.search.task.splits
+        rows = [splits.learn, splits.select] if splits.both is None else [splits.both.rows]
+        fresh = None if self.fresh is None else self.fresh.sample(MOST_ROWS)
+        return UsedRows.of(rows, fresh, but)
+
     def fresh_rows(self, most: int | None = None) -> Rows:
         """The people who certified it, or at most so many of them."""
         if self.fresh is None:
@@ -156,6 +166,8 @@ def _certified(
         certificate = about_rows(
             certificate, [learned.rows, splits.fresh.sample(MOST_ROWS)], patch, asked
         )
+        if isinstance(splits.fresh, CertificationSample):
+            certificate = replace(certificate, rows_sha256=rows_hash(splits.fresh.rows))
         certificate_of_preferred = rungs.of_preferred
         choice, preferred = (
             _with_expected(c, counts, target, "certification rows")
@@ -270,6 +282,7 @@ def certify_rows(rows: Rows, patch: Patch, target: Target) -> Certificate:
     """Judge a target on rows in memory that neither learning nor choosing has seen."""
     certificate = certify(count_rows(rows, patch, target.comparisons), target)
     certificate = certificate.resting_on(assumption_of(rows, patch)).warned(looks_known(rows))
+    certificate = replace(certificate, rows_sha256=rows_hash(rows))
     return about_rows(certificate, [rows], patch, target)
 
 

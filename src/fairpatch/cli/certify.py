@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.ledger import record
+from fairpatch.cli.ledger import looked_at, record
 from fairpatch.cli.options import (
     Data,
     GitHub,
@@ -27,7 +27,7 @@ from fairpatch.cli.options import (
     TrustModel,
 )
 from fairpatch.cli.people import enforce_if_unlike, patched_model, table_of
-from fairpatch.cli.run_folder import manifest, options_of, patch_path
+from fairpatch.cli.run_folder import manifest, options_of, patch_path, used_of
 from fairpatch.cli.say import refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
 
@@ -70,10 +70,11 @@ def run(
     asked = configs.limits(target or [], {"p_rule": p_rule})
     asked_target = options.asked.replace(**asked)  # what it does not name stays as it was
     patch = load(patch_path(folder))
-    g = patched_model(options, patch.with_strength(0.0) if plain else patch)
+    judged = patch.with_strength(0.0) if plain else patch
+    g = patched_model(options, judged, used_of(folder))
     if tables.fingerprint(options.data) == manifest(folder).data_sha256:
         refuse("give new rows with --data: the run's own rows have been used already")
-    table = table_of(options)
+    table = table_of(options, learns=False)
     tables.need_columns(table, [c.name for c in patch.columns], options.data)
     if options.score:
         tables.need_probabilities(table, options.score, options.data, options.decision, if_any=True)
@@ -86,6 +87,8 @@ def run(
         target=asked_target,
         if_unlike="ignore",
     )
+    looks = looked_at(folder, life, certificate.rows_sha256)
+    certificate = certificate.remarking(looks)
     checks = checks_of(certificate)
     if json:
         section = certificate_section(certificate)
@@ -96,6 +99,6 @@ def run(
     if not plain:
         record(
             folder, life, "certified", key=key, signer=name, target=str(asked_target),
-            verdict=certificate.verdict, data=options.data,
+            verdict=certificate.verdict, data=options.data, rows=certificate.rows_sha256,
         )  # fmt: skip
     leave(certificate.verdict)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from fairpatch.choose.certificate import Certificate
     from fairpatch.choose.objections import TargetNotReachedError
     from fairpatch.cli.config import Config
+    from fairpatch.data.used_rows import UsedRows
     from fairpatch.front import FairPatch
     from fairpatch.patch import Patch
     from fairpatch.report.figures import Finding
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 def write_run(
     out: Path, options: "Config", patch: "Patch", review: "Review", *, verdict: str | None,
-    people: int,
+    people: int, used: "UsedRows | None" = None,
 ) -> None:  # fmt: skip
     """The folder is unfinished until its manifest is there."""
     from fairpatch._tools.files import dumps_safely, write_whole
@@ -61,19 +62,26 @@ def write_run(
     from fairpatch.cli import run_folder
     from fairpatch.cli.sign import SIGNATURE, SIGNER
     from fairpatch.patch import save
+    from fairpatch.report.signed import patch_hash
 
     out.mkdir(parents=True, exist_ok=True)
     earlier = ("refused.html", "refused.json", run_folder.REFIT)  # of an earlier try
     for sealed in (run_folder.MANIFEST, SIGNATURE, SIGNER, *earlier):
         (out / sealed).unlink(missing_ok=True)
     save(patch, out / "patch.json")
+    (out / run_folder.USED).unlink(missing_ok=True)
+    if used is not None:
+        used.save(out / run_folder.USED)
     menu = review.to_dict()["menu"]
     write_whole(out / "menu.json", dumps_safely(menu))
     write_whole(out / "config.yaml", configs.write(options).rstrip("\n"))
     review.to_html(out / "review.html")
     review.to_json(out / "review.json")
     review.to_model_card(out / "model_card.md")
-    write_whole(out / "certificate.json", dumps_safely(review.to_dict()["certificate"]))
+    certificate = review.to_dict()["certificate"]
+    if certificate is not None:  # of this patch and no other
+        certificate["patch_sha256"] = patch_hash(patch)
+    write_whole(out / "certificate.json", dumps_safely(certificate))
     about = {"data": options.data, "data_sha256": tables.fingerprint(options.data)}
     run_folder.seal(out, {**about, "rows": people, "certificate": verdict})
 
@@ -180,7 +188,8 @@ def fit(
         patch = with_model_hash(g.patch_, options.model)
         review = _review(g, patch, options, out)
     verdict = None if g.certificate_ is None else g.certificate_.verdict
-    write_run(out, options, patch, review, verdict=verdict, people=g.fitted_.people)
+    write_run(out, options, patch, review, verdict=verdict, people=g.fitted_.people,
+              used=g.patched_.used)  # fmt: skip
     if not quiet:
         note(str(menu))
         note(certificate_text(review.summary.certificate))

@@ -111,13 +111,32 @@ def facts_of(run: Path) -> dict[str, Any]:
 
     whole(run)
     change = review_of(run)["effect"]["change"]["change_rate"]
-    facts = {
+    facts: dict[str, Any] = {
         "target": str(options_of(run).asked),
         "certificate": manifest(run).certificate,
         "data": options_of(run).data,
     }
     value = change.get("value") if isinstance(change, dict) else None
-    return facts if value is None else {**facts, "change_rate": round(float(value), 4)}
+    if value is not None:
+        facts["change_rate"] = round(float(value), 4)
+    rows = (review_of(run)["certificate"] or {}).get("rows_sha256")
+    return facts if rows is None else {**facts, "rows": rows}
+
+
+def looked_at(run: Path, given: Path | None, rows: str | None) -> str | None:
+    """How often these rows have certified before, by the ledger; None where they have not."""
+    path = life_of(run, given) / LEDGER
+    if rows is None or not path.exists():
+        return None
+    before = [e for e in ledger_in(path.parent).entries() if e.facts.get("rows") == rows]
+    if not before:
+        return None
+    patches = len({e.patch for e in before})
+    of = "one patch" if patches == 1 else f"{patches} patches"
+    return (
+        f"Certificate number {len(before) + 1} on these rows; those before were of {of}. Each "
+        "holds at its own level: the best of several does not, and nothing is corrected for that."
+    )
 
 
 # The ledger of a model's life: what happened, whether it is whole, which patch decided when.

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from fairpatch.patch.parts import Part
 
@@ -17,3 +17,12 @@ class Manifest(Part):
     rows: int
     certificate: str | None
     sha256: dict[str, str] = Field(description="by the name of a file")
+
+    @field_validator("sha256")
+    @classmethod
+    def _inside(cls, value: dict[str, str]) -> dict[str, str]:
+        """A name is a file's in this folder, and leads nowhere else."""
+        for name in value:
+            if name in ("", ".", "..") or set(name) & set("/\\:\0"):
+                raise ValueError(f"{name!r} is no plain name of a file")
+        return value

@@ -25,7 +25,7 @@ from fairpatch.cli.options import (
     TrustModel,
 )
 from fairpatch.cli.people import patched_model, table_of
-from fairpatch.cli.run_folder import options_of, patch_path, piloted
+from fairpatch.cli.run_folder import options_of, patch_path, piloted, review_of, used_of
 from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
 
@@ -85,7 +85,7 @@ def run(
     patch, place = piloted(load(patch_path(folder)), pilot, None), life_of(folder, life)
     options = options_of(folder, data=data or "", trust_model=trust_model, score=score, model=model)
     target, history = options.asked, history_in(place)
-    g = patched_model(options, patch)
+    g = patched_model(options, patch, used_of(folder))
     earlier = None if before is None else _counted(g, options, before)
     if data is None:
         watched = watch(history, target, patch=patch_hash(patch))
@@ -109,12 +109,14 @@ def run(
             replace=replace,
             before=earlier,
             compare_with=_some(data, table, g, options) if in_engine else None,
+            expected=_expected(folder, options),
             show_small_counts=show_small_counts,
         )
-        record(
-            folder, life, "monitored", always=True, key=key, signer=name, period=when,
-            verdict=watched.verdict, **{g.name: g.verdict for g in watched.guarantees},
-        )  # fmt: skip
+        if watched.added:
+            record(
+                folder, life, "monitored", always=True, key=key, signer=name, period=when,
+                verdict=watched.verdict, **{g.name: g.verdict for g in watched.guarantees},
+            )  # fmt: skip
     page = write_whole(
         place / PAGE,
         history_page(
@@ -136,9 +138,9 @@ def _people(options: "Config", data: str, labels: str | None, join: str | None) 
     """The period's table with its labels, and whether there are any."""
     given = tables.relation(data, options.csv)
     if labels is None and options.label in given.columns:
-        return table_of(options), True
+        return table_of(options, learns=False), True
     if labels is None or options.label is None:
-        named = [n for n in options.named if n != options.label]
+        named = [n for n in options.needed if n != options.label]
         tables.need_columns(given, named, data)
         return tables.without(given, [n for n in options.ignore if n in given.columns]), False
     column = join or options.columns.key
@@ -147,8 +149,22 @@ def _people(options: "Config", data: str, labels: str | None, join: str | None) 
     return tables.with_labels(data, labels, column, options.label, options.csv), True
 
 
+def _expected(folder: Path, options: "Config") -> dict[str, dict[str, float]]:
+    """By feature, which share of people each group was in the run's review, where that is told."""
+    found = {}
+    for feature, table in review_of(folder)["groups"].items():
+        if feature in options.about.group_names:  # the review calls them otherwise
+            continue
+        rows = [row for row in table["rows"] if not row.get("unknown")]
+        people = {row["group"]: row.get("people") for row in rows}
+        told = {name: n for name, n in people.items() if isinstance(n, int)}
+        total = sum(told.values())
+        found[feature] = {name: n / total for name, n in told.items()}
+    return found
+
+
 def _counted(g: Any, options: "Config", data: str) -> Any:
-    table = table_of(options.model_copy(update={"data": data}))
+    table = table_of(options.model_copy(update={"data": data}), learns=False)
     table = table if options.score else tables.in_memory(table)
     return g.count(
         table, options.label, sensitive_features=options.sensitive,

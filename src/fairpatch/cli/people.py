@@ -13,6 +13,7 @@ from fairpatch.cli.say import note, refuse
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
+    from fairpatch.data.used_rows import UsedRows
     from fairpatch.identity.compare import Comparison
     from fairpatch.patch import Patch
     from fairpatch.patched import PatchedModel
@@ -199,10 +200,13 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 # The people of a run: its table with every column in its role, its model, and its patch.
 
 
-def table_of(options: "Config") -> Any:
-    """The table where it lies, without what nobody reads: ignored and index columns."""
+def table_of(options: "Config", *, learns: bool = True) -> Any:
+    """The table where it lies, without what nobody reads: ignored and index columns.
+
+    Where nothing is learned from it, it need not have what the patch was kept from.
+    """
     table = tables.relation(options.data, options.csv)
-    tables.need_columns(table, options.named, options.data)
+    tables.need_columns(table, options.named if learns else options.needed, options.data)
     index = [n for n in tables.index_columns(options.data) if n not in options.named]
     wanted = (options.label, *options.sensitive, options.score, *options.categories)
     twice = [n for n in options.ignore if n in wanted]
@@ -244,17 +248,20 @@ def columns_read_by(options: "Config") -> list[str]:
     return [within] if isinstance(within, str) else list(within)
 
 
-def frame_of(options: "Config") -> Any:
+def frame_of(options: "Config", *, learns: bool = True) -> Any:
     """The same in memory."""
-    return tables.in_memory(table_of(options))
+    return tables.in_memory(table_of(options, learns=learns))
 
 
-def patched_model(options: "Config", patch: "Patch") -> "PatchedModel":
-    """The run's base model with a patch."""
+def patched_model(
+    options: "Config", patch: "Patch", used: "UsedRows | None" = None
+) -> "PatchedModel":
+    """The run's base model with a patch, and the rows that it learned from."""
     from fairpatch.inputs.base import BaseModel
     from fairpatch.patched import PatchedModel
 
-    return PatchedModel(BaseModel(base_model(options), decision=patch.decision), patch)
+    base = BaseModel(base_model(options), decision=patch.decision)
+    return PatchedModel(base, patch, used=used)
 
 
 def enforce_if_unlike(comparison: "Comparison", if_unlike: str) -> None:

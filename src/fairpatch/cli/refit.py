@@ -22,7 +22,7 @@ from fairpatch.cli.options import (
     TrustModel,
 )
 from fairpatch.cli.people import base_model, frame_of, patched_model, with_model_hash
-from fairpatch.cli.run_folder import REFIT, manifest, options_of, patch_path
+from fairpatch.cli.run_folder import REFIT, manifest, options_of, patch_path, used_of
 from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave
 
@@ -132,6 +132,7 @@ def _write(ways: "Refit", chosen: "RefitOption", options: "Config", old: Path, o
     review = review.replace(refit=_section(ways, chosen))
     write_run(
         out, options, patch, review, verdict=chosen.certificate.verdict, people=ways.people,
+        used=used_of(old) if learned is None else learned.used(model.score_columns),
     )  # fmt: skip
     write_whole(out / REFIT, dumps_safely({**_data(ways), "taken": chosen.way, "after": str(old)}))
 

@@ -19,7 +19,7 @@ from fairpatch.cli.options import (
     TrustModel,
 )
 from fairpatch.cli.people import enforce_if_unlike, frame_of, patched_model
-from fairpatch.cli.run_folder import MOST_OF_A_REVIEW, checked, manifest, options_of
+from fairpatch.cli.run_folder import MOST_OF_A_REVIEW, checked, manifest, options_of, used_of
 from fairpatch.cli.say import say
 from fairpatch.cli.sign import who_signed
 from fairpatch.cli.verdicts import check_fail_on, leave_if_found
@@ -51,14 +51,16 @@ def run(
     patch, certificate, earlier = checked(folder, "patch.json", "certificate.json", "review.json")
     options = options_of(folder, data=data, trust_model=trust_model)
     signed = who_signed(folder, key)
-    model = patched_model(options, load(patch))
-    frame = frame_of(options)
+    model = patched_model(options, load(patch), used_of(folder))
+    own = tables.fingerprint(options.data) == manifest(folder).data_sha256
+    frame, said = frame_of(options, learns=False), ""
+    if not own:
+        said, frame, *_ = model.that_count(frame, options.label, options.sensitive)
     rows = model.rows(frame, options.label, options.sensitive)
     enforce_if_unlike(model.compare(rows.X, rows.f), if_unlike)
     target = options.asked
     judged: Any = None
-    if tables.fingerprint(options.data) == manifest(folder).data_sha256:
-        # the run's own rows: only its fit knows which of them are fresh
+    if own:  # the run's own rows: only its fit knows which of them are fresh
         earlier_certificate = read_strictly(certificate, "a certificate")
         judged = (
             None
@@ -66,7 +68,7 @@ def run(
             else CertificateSection.model_validate(earlier_certificate)
         )
     else:
-        judged = certify_rows(rows, model.patch, target)
+        judged = certify_rows(rows, model.patch, target).remarking(said)
     about = about_run(options, folder).model_copy(
         update={"command": f"fairpatch review {shlex.quote(str(folder))}", "data": options.data}
     )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from fairpatch.cli.config import Config
     from fairpatch.cli.manifest import Manifest
+    from fairpatch.data.used_rows import UsedRows
     from fairpatch.engines.deploy import Audited
     from fairpatch.patch import Patch
 
@@ -32,6 +33,8 @@ FILES = (
     "model_card.md",
 )
 """What every run has."""
+USED = "used_rows.npz"
+"""Hashes of the rows that learned and chose: a run of today has them, for its owner alone."""
 RECORD = "fairpatch.alternatives"
 RECORD_FILES = ("plan.json", "record.json", "record.html", "config.yaml")
 """What a record of alternatives has."""
@@ -44,7 +47,8 @@ def seal(folder: Path, about: dict[str, Any], files: tuple[str, ...] = FILES) ->
     from fairpatch._tools.files import write_whole
     from fairpatch.cli.manifest import Manifest
 
-    hashes = {name: _hash(folder / name) for name in files}
+    more = [USED] if files is FILES and (folder / USED).is_file() else []
+    hashes = {name: _hash(folder / name) for name in (*files, *more)}
     manifest = Manifest(**about, sha256=hashes)
     write_whole(folder / MANIFEST, manifest.model_dump_json(indent=1))
 
@@ -94,6 +98,13 @@ def _check_verdict(folder: Path, sealed: "Manifest") -> None:
         return  # said where it is read
     held = read_strictly(path, "a certificate")
     verdict = held.get("verdict") if isinstance(held, dict) else None
+    own = held.get("patch_sha256") if isinstance(held, dict) else None
+    if own is not None and own != sealed.sha256["patch.json"]:
+        raise ValueError(
+            f"{path} is of another patch than {folder / 'patch.json'}: one of the two was changed "
+            "after the run. Take the run from where it was written, or run the same fairpatch fit "
+            "again"
+        )
     if verdict != sealed.certificate:
         raise ValueError(
             f"{folder / MANIFEST} says {sealed.certificate or 'no certificate'!r} and "
@@ -145,6 +156,15 @@ def review_of(folder: Path) -> Any:
 
     (path,) = checked(folder, "review.json")
     return read_strictly(path, "a review", MOST_OF_A_REVIEW)
+
+
+def used_of(folder: Path) -> "UsedRows | None":
+    """The rows that a run learned from and chose on; None where an older one did not keep them."""
+    from fairpatch.data.used_rows import UsedRows
+
+    if USED not in manifest(folder).sha256:
+        return None
+    return UsedRows.load(checked(folder, USED)[0])
 
 
 def options_of(
@@ -229,10 +249,23 @@ def piloted(patch: "Patch", share: float | None, key: str | None) -> "Patch":
 
 
 def patch_path(source: Path) -> Path:
-    """The patch of a run folder, or the file itself; a changed one is refused."""
+    """The patch of a run folder, or the file itself; a changed one is refused.
+
+    Its review has the patch's hash, too: who exchanges a card has to forge all of them.
+    """
     if not source.exists():
         refuse(f"there is no {str(source)!r}; expected a patch file or a run's folder")
-    return checked(source, "patch.json")[0] if source.is_dir() else source
+    if not source.is_dir():
+        return source
+    (path,) = checked(source, "patch.json")
+    identity = review_of(source).get("identity")
+    own = identity.get("patch_sha256") if isinstance(identity, dict) else None
+    if own is not None and own != hashlib.sha256(path.read_bytes()).hexdigest():
+        raise ValueError(
+            f"{source / 'review.json'} is of another patch than {source / 'patch.json'}: one of "
+            "the two was changed after the run. Take the run from where it was written"
+        )
+    return path
 
 
 def _hash(path: Path) -> str:

@@ -8,7 +8,7 @@ import typer
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import SOURCES, Json, PatchFile, Score, Sensitive, TrustModel
 from fairpatch.cli.people import patched_model
-from fairpatch.cli.run_folder import FILES, options_of, patch_path, score_of, whole
+from fairpatch.cli.run_folder import manifest, options_of, patch_path, score_of, whole
 from fairpatch.cli.say import note, refuse, say, say_json
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def run(
     loaded = load(patch_path(patch))
     if patch.is_dir():
         whole(patch)
-        note(f"all {len(FILES)} files are as the manifest says")
+        note(f"all {len(manifest(patch).sha256)} files are as the manifest says")
     say(without_marks(loaded.model_dump_json(indent=1)) if json else str(loaded))
     leaks = sorted({c.name for c in loaded.columns} & set(loaded.provenance.sensitive_features))
     if leaks:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import Json, TrustModel
+from fairpatch.cli.options import Data, Json, TrustModel
 from fairpatch.cli.run_folder import REFIT, manifest, options_of, whole
 from fairpatch.cli.say import refuse, say, say_json
 from fairpatch.cli.sign import SIGNATURE, verify
@@ -19,6 +19,7 @@ def run(
     again: Annotated[
         bool, typer.Option("--again", help="learn it again: the same data must give the same patch")
     ] = False,
+    data: Data = None,
     trust_model: TrustModel = None,
     json: Json = False,
 ) -> None:
@@ -38,25 +39,39 @@ def run(
         hint = "; it is signed: --key verifies by whom" if signed else "; it is not signed"
         say_or_not(f"every file of {folder} is as its manifest says{hint}")
     if again:
-        _learn_again(folder, trust_model)
-        found["same_patch"] = True
-        say_or_not("the same patch came out, weight by weight")
+        _learn_again(folder, data, trust_model)
+        found |= {"same_patch": True, "same_certificate": True}
+        say_or_not("the same patch came out, weight by weight, and the same certificate")
     if json:
         say_json(found)
 
 
-def _learn_again(folder: Path, trust_model: bool | None) -> None:
+def _learn_again(folder: Path, data: str | None, trust_model: bool | None) -> None:
     """The same data, settings and seed must give the same patch."""
     from fairpatch.cli.fit import fit
     from fairpatch.patch import load
 
     if (folder / REFIT).exists():
         refuse(f"{folder} is a refit: it follows from the run before it. Its review says how")
-    options, known = options_of(folder, trust_model=trust_model), manifest(folder).data_sha256
-    if known is not None and tables.fingerprint(options.data) != known:
+    options = options_of(folder, data=data, trust_model=trust_model)
+    known = manifest(folder).data_sha256
+    if data is None and known is not None and tables.fingerprint(options.data) != known:
         raise ValueError(f"{options.data} is not what the patch was learned from: it has changed")
     with tempfile.TemporaryDirectory() as scratch:
         fit(options, Path(scratch), quiet=True)
         same = load(Path(scratch) / "patch.json") == load(folder / "patch.json")
+        judged = [_judged(place) for place in (Path(scratch), folder)]
+    why = "the versions of packages have changed" if data is None else f"{data} has other rows"
     if not same:
-        raise ValueError("the patch that came out differs: the versions of packages have changed")
+        raise ValueError(f"the patch that came out differs: {why}")
+    if any(one != two for one, two in zip(*judged, strict=True) if None not in (one, two)):
+        raise ValueError(f"the patch is the same and its certificate is not: {why}")
+
+
+def _judged(folder: Path) -> list[Any]:
+    """What a run's certificate says, of which rows; None of what an older one does not say."""
+    from fairpatch._tools.files import read_strictly
+
+    held = read_strictly(folder / "certificate.json", "a certificate")
+    named = ("verdict", "confidence", "results", "rows_sha256")
+    return [None if held is None else held.get(name) for name in named]

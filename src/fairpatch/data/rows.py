@@ -40,7 +40,7 @@ def contents(
     """
     total = np.zeros(Columns.of(X).rows, np.uint64)
     for name, own in _columns(Columns.of(X), groups, but):
-        total += _mixed(own ^ _of_text(name))
+        total += mixed(own ^ of_text(name))
     return total
 
 
@@ -49,15 +49,16 @@ def _columns(
 ) -> Iterator[tuple[str, Hashes]]:
     """Every column by its name."""
     for name in (n for n in held.names if n not in but):
-        yield f"X {name}", _of_column(held, name)
+        yield f"X {name}", of_values(held, name)
     if groups is not None:
         for feature, codes in zip(groups.features, groups.codes.T, strict=True):
-            yield f"S {feature}", _of_numbers(codes)
+            yield f"S {feature}", of_numbers(codes)
 
 
-def _of_column(held: Columns, name: str) -> Hashes:
+def of_values(held: Columns, name: str) -> Hashes:
+    """Of a column, whatever its type: 1 and 1.0 are one value."""
     if held.frame is not None and (held.frame[name].dtype.is_numeric() or _is_bool(held, name)):
-        return _of_numbers(held.frame[name].cast(nw.Float64).to_numpy())
+        return of_numbers(held.frame[name].cast(nw.Float64).to_numpy())
     values = np.empty(held.rows, object)
     values[:] = held.raw(name)
     try:
@@ -65,26 +66,27 @@ def _of_column(held: Columns, name: str) -> Hashes:
     except TypeError:  # lists and the like
         found, code = factorize(np.array([repr(v) for v in values], object))
     if all(isinstance(value, int | float | None) for value in found):  # as a column of numbers
-        return _of_numbers(np.array([np.nan if v is None else v for v in found], np.float64))[code]
-    return np.array([_of_text(repr(value)) for value in found], np.uint64)[code]
+        return of_numbers(np.array([np.nan if v is None else v for v in found], np.float64))[code]
+    return np.array([of_text(repr(value)) for value in found], np.uint64)[code]
 
 
 def _is_bool(held: Columns, name: str) -> bool:
     return bool(held.frame[name].dtype == nw.Boolean)
 
 
-def _of_numbers(values: Any) -> Hashes:
+def of_numbers(values: Any) -> Hashes:
     """Of numbers as they are, with one zero and one gap."""
     x = np.asarray(values, np.float64) + 0.0
-    return _mixed(np.where(np.isnan(x), np.nan, x).view(np.uint64))
+    return mixed(np.where(np.isnan(x), np.nan, x).view(np.uint64))
 
 
-def _of_text(text: str) -> np.uint64:
+def of_text(text: str) -> np.uint64:
+    """Of a text."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return np.uint64(int.from_bytes(digest, "big"))
 
 
-def _mixed(x: Hashes) -> Hashes:
+def mixed(x: Hashes) -> Hashes:
     """Every bit of the result hangs on every bit of x (splitmix64)."""
     x = np.asarray(x, np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -387,6 +389,12 @@ def check_shares(shares: Shares) -> None:
         raise ValueError(
             f"splits must be three shares that sum to 1, the first two above 0; got {shares!r}"
         )
+
+
+def rows_hash(rows: Rows) -> str:
+    """SHA-256 of some rows, in whatever order: the same for the same people, and tells of none."""
+    numbers = contents(rows.X, rows.groups) + mixed(of_numbers(rows.y))
+    return hashlib.sha256(np.sort(numbers).astype("<u8").tobytes()).hexdigest()
 
 
 def take(values: Any, rows: NDArray[np.intp]) -> Any:

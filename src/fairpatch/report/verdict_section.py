@@ -185,6 +185,12 @@ class CertificateSection(ReviewPart):
     """What it rests on, where groups are known by probabilities alone."""
     remarks: tuple[str, ...] = ()
     """What else is to be known of these rows: decisions made otherwise, figures by period."""
+    target: str | None = None
+    """What was asked."""
+    patch_sha256: str | None = None
+    """Of the patch that was judged, once it is in a file."""
+    rows_sha256: str | None = None
+    """Of the rows that it was judged on: whoever has them can compare."""
     results: list[Certified]
     """One a requirement and feature."""
 
@@ -384,6 +390,8 @@ def certificate_section(
         second_look=second_look(certificate.target, certificate.least_approved),
         assumption=certificate.assumption,
         remarks=certificate.remarks,
+        target=str(certificate.target),
+        rows_sha256=certificate.rows_sha256,
         results=[
             Certified(
                 requirement=str(v.requirement),
