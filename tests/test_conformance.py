@@ -143,6 +143,8 @@ def kinds():
 
 
 KINDS = {kind.name: kind for kind in kinds()}
+MINUTES = ("outcomes of the approved",)
+"""Whose reviews and menus take minutes: every door decides on them in `make check-slow`."""
 
 
 def fitted(kind):
@@ -165,7 +167,14 @@ def reference():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] if name in MINUTES else [])
+        for name, kind in KINDS.items()
+    ],
+    ids=KINDS,
+)
 def test_every_door_decides_alike(kind, reference, tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
     g, frame = fitted(kind), kind.frame

@@ -110,6 +110,10 @@ def test_a_refit_goes_on_where_the_old_run_was(place):
     assert "is a refit" in verb("verify", new, "--again", code=2)
     verb("ledger", life, "--applied", place / "run", "--since", "2026-01-01")
     verb("ledger", life, "--applied", new, "--since", "2026-07-01")
+    entries = (life / "ledger.jsonl").read_bytes()
+    told = verb("ledger", life, "--applied", new, "--since", "2026-07-01")
+    assert "says so already" in told
+    assert (life / "ledger.jsonl").read_bytes() == entries
     assert str(place / "run)") in verb("ledger", life, "--on", "2026-03-01")
     on = verb("ledger", life, "--on", "2026-08-01")
     assert str(new) in on

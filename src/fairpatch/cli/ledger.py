@@ -62,11 +62,19 @@ def record(
     patch = _hash(run)
     if not ledger.entries() and event not in BEGINS:
         ledger.append("fitted", patch, run=str(run), facts=facts_of(run), key=key, signer=signer)
+    last = next((e for e in reversed(ledger.entries()) if e.event in (event, "retired")), None)
+    if since is not None and last is not None and _says(last) == (event, patch, since):
+        note(f"entry {last.number} of {ledger.path} says so already: nothing is added")
+        return last
     entry = ledger.append(
         event, patch, run=str(run), since=since, facts=facts, key=key, signer=signer
     )
     note(f"{in_words(entry)}: entry {entry.number} of {ledger.path}, {entry.hash[:16]}...")
     return entry
+
+
+def _says(entry: "Entry") -> tuple[str, str, str | None]:
+    return entry.event, entry.patch, entry.since
 
 
 def in_words(entry: "Entry") -> str:
