@@ -117,8 +117,8 @@ def test_a_column_of_many_ranges_is_applied_and_of_too_many_refused():
 
 
 def test_polars_divides_per_cent_to_the_last_bit():
-    decision = Decision(threshold=0.07, score_unit="percent")
+    decision = Decision(threshold=0.35, score_unit="percent")
     patch = Patch(columns=[], concepts=[], card=CardScale(approve_at=10), decision=decision)
-    table = pl.DataFrame({"p": [7.0, 29.0, 7.000001]})
-    assert apply(patch, table, "p")["fairpatch_decision"].to_list() == [False, True, True]
+    table = pl.DataFrame({"p": [35.0, 41.0, 34.999999]})  # 35 * 0.01 is above 0.35
+    assert apply(patch, table, "p")["fairpatch_decision"].to_list() == [False, True, False]
     assert apply(patch, table.lazy(), "p").collect().columns[:1] == ["p"]

@@ -89,7 +89,7 @@ def apply(
 def in_fractions(patch: Patch, frame: Any, score: str) -> tuple[Patch, Any, str]:
     """Where an engine divides by multiplying, per cent as fractions, divided to the last bit.
 
-    Polars takes x / 100 for x * 0.01, and 7 per cent would be more than 0.07.
+    Polars takes x / 100 for x * 0.01, and 35 per cent would be more than 0.35.
     """
     if patch.decision.score_unit != "percent" or not frame.implementation.is_polars():
         return patch, frame, score
