@@ -218,9 +218,11 @@ class PatchedModel:
 
     def used_rows(self, X: Any, y: Any, sensitive_features: Any) -> Found | None:
         """Which rows in memory learned or chose the patch; None where nobody knows."""
-        if self.used is None or is_engine_table(X):
+        return self._used(take_apart(X, y, sensitive_features, self.patch.roles, self._read()))
+
+    def _used(self, given: Given) -> Found | None:
+        if self.used is None:
             return None
-        given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
         return self.used.among(given.X, self._labels_of(given), self.logits(given.X))
 
     def _labels_of(self, given: Given) -> Ints:
@@ -237,8 +239,8 @@ class PatchedModel:
         check_key(X, self.patch.roles)
         if is_engine_table(X):
             return self._that_count_there(X, y, sensitive_features, list(others))
-        used = self.used_rows(X, y, sensitive_features)
         given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
+        used = self._used(given)
         rows = Rows.of(given.X, self._labels_of(given), given.sensitive, None, given.weight)
         copies = copies_in(replace(rows, person=given.person))
         return counting(used, copies, X, y, sensitive_features, *others)
@@ -247,8 +249,7 @@ class PatchedModel:
         """The same of a table in DuckDB, which is looked through; others are not."""
         if self.used is None:
             return "", X, y, S, others
-        some = self._fetched(X, y, S)
-        if some is None:
+        if (some := self._fetched(X, y, S)) is None:
             return NOT_LOOKED_AT, X, y, S, others
         said, left, *_ = self.that_count(some, y, S)
         if len(left) == len(some):

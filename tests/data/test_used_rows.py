@@ -89,6 +89,25 @@ def test_fresh_rows_are_not(digits):
         assert not used.among(new.X, new.y, new.f).rows.any()
 
 
+@pytest.mark.parametrize("certified", [None, 0, 200, 499])
+def test_few_fresh_rows_are_enough_to_measure_chance(certified):
+    """Compared with themselves, the rows that learned would all be found, and nothing be told."""
+    learned, chosen, spare = (fresh(500, 90 + k, None) for k in range(3))
+    others = None if certified is None else spare.take(np.arange(certified))
+    used = UsedRows.of([learned, chosen], others, ["score"])
+    assert used.among(learned.X, learned.y, learned.f).rows.all()
+    if certified:  # of a learner that makes no difference between the two
+        used = UsedRows.of([learned], others, ["score"])
+        assert used.among(learned.X, learned.y, learned.f).rows.all()
+
+
+def test_of_too_few_fresh_rows_it_is_said_that_nothing_is_told():
+    learned, spare = fresh(500, 95, None), fresh(30, 96, None)
+    found = UsedRows.of([learned], spare, ["score"]).among(learned.X, learned.y, learned.f)
+    assert "cannot be told" in found.text
+    assert not found.rows.any()
+
+
 def test_rows_that_are_all_alike_are_not_told():
     X = pd.DataFrame({"a": [0.0, 1.0] * 100, "score": [0.2, 0.8] * 100})
     rows = Rows(X, np.arange(200) % 2, f_logit=BaseModel("score").logits(X))
@@ -122,6 +141,7 @@ def test_a_month_leaves_them_out_too(fitted, own, tmp_path):
         history=History(tmp_path / "h.jsonl"),
     )  # fmt: skip
     assert "Of 1,700 rows, 700 are left out" in str(watched)
+    assert ".." not in str(watched)
     assert watched.last.counts.total == 1_000
 
 

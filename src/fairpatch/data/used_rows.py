@@ -32,6 +32,7 @@ KINDS = ("score", "label", "numbers", "categories")
 """What each hash leaves out."""
 TELLING = 0.01
 """A hash by which more fresh rows than this share are found is not asked."""
+HALF = 0.5
 SURE = 1e-4
 """As many rows are found by chance in so few files of fresh rows."""
 BITS = np.uint64(40)
@@ -56,7 +57,10 @@ class Found:
         """In a sentence; None where there is nothing to say."""
         many = int(self.rows.sum())
         if not self.told:
-            return "Whether the patch learned from these rows cannot be told: too many are alike."
+            return (
+                "Whether the patch learned from these rows cannot be told: too many are alike, or "
+                "too few were fresh when it was learned."
+            )
         if not many:
             return None
         return (
@@ -91,14 +95,12 @@ class UsedRows:
         hashes = tuple(
             np.unique(np.concatenate([one[k] for one in every]))[:MOST] for k in range(len(KINDS))
         )
-        if fresh is None or len(fresh) < len(
-            used[-1]
-        ):  # those chosen on, against those learned from
-            others, against = every[-1], [np.unique(h) for h in every[0]]
-        elif fresh is None or not len(fresh):
-            others, against = every[0], list(hashes)  # nobody is fresh: nothing is told
-        else:
-            others, against = bare._hashes(fresh.X, fresh.y, fresh.f), list(hashes)
+        if fresh is not None and len(fresh):
+            others, against = bare._hashes(fresh.X, fresh.y, fresh.f), hashes
+        elif len(used) > 1:  # those chosen on, beside those learned from
+            others, against = every[-1], tuple(every[0])
+        else:  # nobody is fresh: nothing is told
+            others, against = every[0], hashes
         chance = tuple(
             (int(np.isin(own, known).sum()), len(own))
             for own, known in zip(others, against, strict=True)
@@ -116,7 +118,9 @@ class UsedRows:
             found |= np.isin(own[k], self.hashes[k])
             hits, n = self.chance[k]
             expected += float(beta.ppf(1 - SURE, hits + 1, max(n - hits, 1)))
-        if found.sum() <= binom.ppf(1 - SURE, len(y), min(expected, 1.0)):
+        if expected >= HALF:  # too few fresh rows to say what chance finds
+            return Found(np.zeros(len(y), bool), told=False)
+        if found.sum() <= binom.ppf(1 - SURE, len(y), expected):
             return Found(np.zeros(len(y), bool))
         return Found(found)
 

@@ -123,7 +123,7 @@ def monitor(
     if decided is not None and model.patch.action == "decide" and target.places is None:
         comparison += _own_decisions(model, rows, decided, sensitive_features)
     if used:
-        found = Finding("notice", "rows", "used", 1.0, used)
+        found = Finding("notice", "rows", "used", 1.0, used.removesuffix("."))
         comparison += Comparison(0, (found,))
     about: dict[str, Any] = {
         "period": period,
