@@ -181,7 +181,7 @@ def _certified(
     patch = type(patch).model_validate({**dict(patch), "action": target.action, "outlook": outlook})
     choice = replace(choice, outlook=_outlook(patch, learned.rows))
     return Fitted(
-        patch=with_fingerprint(patch, splits.learn if splits.both is None else splits.both.rows),
+        patch=with_fingerprint(patch, splits.like_those_to_come),
         encoder=task.encoder if encoder is None else encoder,
         wide_encoder=task.encoder,
         target=target,
@@ -349,7 +349,7 @@ def _with_expected(choice: Choice, counts: Counts, target: Target, rows: str) ->
 
 
 def with_fingerprint(patch: Patch, rows: Rows) -> Patch:
-    """The patch with what f's scores and its columns look like on the rows it was learned from."""
+    """The patch with what f's scores and its columns look like on some rows."""
     rows = rows.with_score
     alike = scores_alike(rows.f, patch.decision, thresholds_of(patch.decision, rows.X))
     fingerprint = fingerprint_of(rows.X, alike, patch.columns, rows.stands_for)

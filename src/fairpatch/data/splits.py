@@ -95,6 +95,14 @@ class Splits:
     people: int = 0
     """In all splits together."""
 
+    @property
+    def like_those_to_come(self) -> Rows:
+        """Rows that learned or chose; f is surer of those it was trained on, so without them."""
+        if self.both is None:
+            return self.learn
+        rows, known = self.both.rows, self.both.known_to_f
+        return rows if known is None else rows.take(np.flatnonzero(~known))
+
     def with_groups_of_some(self) -> "Splits":
         """The same, learned and chosen from without groups of fewer than ten people."""
 
