@@ -1,12 +1,20 @@
 """A month that comes twice, and one from which a group has vanished."""
 
+from html import unescape
+
+import numpy as np
 import pytest
 
 from fairpatch import FairPatch, Target
 from fairpatch._tools.verdict import Verdict
 from fairpatch.datasets import Population
-from fairpatch.life.history import History
-from fairpatch.life.monitor import monitor
+from fairpatch.life.guarantees import watch
+from fairpatch.life.history import History, Period
+from fairpatch.life.history_page import history_page
+from fairpatch.life.monitor import monitor, shown
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.metric import P_RULE
+from fairpatch.measure.over_time import missed_lately
 
 TARGET = Target(p_rule=0.7)
 
@@ -77,3 +85,54 @@ def test_a_month_like_any_other_is_none(model, tmp_path):
         month(model, people(400, 2 * seed), "2026-10", history)
         watched = month(model, people(300, 2 * seed + 1), "2026-11", history)
         assert watched.verdict is not Verdict.GROUP_GONE
+
+
+def counted(name, ratio, seed, n=500):
+    """A month of two groups of which half and ``ratio`` halves are approved."""
+    random = np.random.default_rng(seed)
+    decided = np.concatenate([random.random(n) < 0.5 * ratio, random.random(n) < 0.5])
+    counts = Counts.from_arrays(
+        decision=decided, new_decision=decided, sensitive_features={"sex": ["f"] * n + ["m"] * n}
+    )
+    own = shown(counts, FOUR_FIFTHS)
+    return Period.of(counts, period=name, at="2026-01-01T00:00:00+00:00", patch="0" * 64, shown=own)
+
+
+FOUR_FIFTHS = Target(p_rule=0.8)
+YEAR = [f"2026-{m:02}" for m in range(1, 13)]
+
+
+def test_months_that_drift_are_watched_before_all_periods_show_it():
+    ratios = [0.86] * 7 + [0.82, 0.76, 0.72, 0.70, 0.68]
+    pairs = zip(YEAR, ratios, strict=True)
+    months = [counted(name, r, 10 + k, 1_500) for k, (name, r) in enumerate(pairs)]
+    verdicts = [
+        watch(months[: t + 1], FOUR_FIFTHS, patch="0" * 64).verdict for t in range(len(months))
+    ]
+    assert Verdict.WATCH not in verdicts[:8]
+    assert verdicts[10:] == [Verdict.WATCH, Verdict.REFUTED]
+    now = watch(months[:11], FOUR_FIFTHS, patch="0" * 64)
+    assert "Watch P-Rule at least 0.8 (sex): 2026-09 to 2026-11, by themselves, miss it" in str(now)
+
+
+def test_a_guarantee_at_its_limit_is_rarely_watched():
+    """The rate that the note tells, 0.1 in five years, each period asking anew."""
+    every = 0
+    for seed in range(60):
+        tables = [counted(YEAR[0], 0.8, 1_000 * seed + t).counts.by("sex") for t in range(60)]
+        every += any(missed_lately(tables[: t + 1], P_RULE, 0.8) for t in range(60))
+    assert every / 60 <= 0.2
+
+
+def test_the_page_tells_the_last_month_and_every_groups_rates(tmp_path):
+    history = History(tmp_path / "h.jsonl")
+    ratios = [0.82] * 5 + [0.78, 0.72, 0.7, 0.7]
+    for k, (name, ratio) in enumerate(zip(YEAR[:9], ratios, strict=True)):
+        history.append(counted(name, ratio, k, 700))
+    text = unescape(history_page(history, FOUR_FIFTHS))
+    assert "2026-07 to 2026-09, by themselves, miss 0.8: look at what changed." in text
+    assert "2026-09 by itself: 0.68 (0.60 to 0.77)." in text
+    picture = text[text.index("Approved by sex, period by period") :]
+    assert picture.count("<polyline") == 2
+    for name in ("f", "m"):
+        assert f">{name}</text>" in picture

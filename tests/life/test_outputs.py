@@ -22,6 +22,7 @@ CHECKS = (
 MEANINGS = {
     Verdict.CERTIFIED: (0, None, None, "good"),
     Verdict.INCONCLUSIVE: (5, "skipped", "notice", "warn"),
+    Verdict.WATCH: (9, "skipped", "warning", "warn"),
     Verdict.NOT_MET: (3, "failure", "warning", "bad"),
     Verdict.OTHER_MODEL: (6, "failure", "error", "bad"),
     Verdict.GROUP_GONE: (8, "failure", "error", "bad"),
@@ -57,6 +58,10 @@ def test_a_command_leaves_with_the_code_of_its_verdict(verdict):
     assert left.value.code == verdict.exit_code
     with pytest.raises(SystemExit) as left:
         leave(verdict, certified=False)
+    open_one = verdict in (Verdict.INCONCLUSIVE, Verdict.WATCH)
+    assert left.value.code == (0 if open_one else verdict.exit_code)
+    with pytest.raises(SystemExit) as left:
+        leave(verdict, certified=False, watching=True)
     assert left.value.code == (0 if verdict is Verdict.INCONCLUSIVE else verdict.exit_code)
 
 

@@ -18,6 +18,8 @@ class Verdict(StrEnum):
     """Shown to hold, at the confidence asked for."""
     INCONCLUSIVE = "inconclusive"
     """Met by what was measured, but on too few people to show that it holds."""
+    WATCH = "watch"
+    """Not shown to fail over all periods, but the last ones by themselves miss it."""
     NOT_MET = "not met"
     """Not met by what was measured, though chance alone might have done it."""
     OTHER_MODEL = "another model"
@@ -35,7 +37,12 @@ class Verdict(StrEnum):
     @property
     def fails(self) -> bool:
         """Whether it is a failure, as JUnit has it."""
-        return self not in (Verdict.CERTIFIED, Verdict.INCONCLUSIVE)
+        return self not in (Verdict.CERTIFIED, *Verdict.open_ones())
+
+    @classmethod
+    def open_ones(cls) -> "tuple[Verdict, ...]":
+        """Those that speak neither for it nor, for sure, against it."""
+        return (cls.INCONCLUSIVE, cls.WATCH)
 
     @property
     def annotation(self) -> str | None:
@@ -47,7 +54,7 @@ class Verdict(StrEnum):
         """The colour of a page's light."""
         if self is Verdict.CERTIFIED:
             return "good"
-        return "warn" if self is Verdict.INCONCLUSIVE else "bad"
+        return "warn" if self in Verdict.open_ones() else "bad"
 
 
 _EXIT_CODES = {
@@ -57,9 +64,11 @@ _EXIT_CODES = {
     Verdict.INCONCLUSIVE: 5,
     Verdict.OTHER_MODEL: 6,
     Verdict.GROUP_GONE: 8,  # 7: a finding of the review, by --fail-on
+    Verdict.WATCH: 9,
 }
 _ANNOTATIONS = {
     Verdict.INCONCLUSIVE: "notice",
+    Verdict.WATCH: "warning",
     Verdict.NOT_MET: "warning",
     Verdict.REFUTED: "error",
     Verdict.OTHER_MODEL: "error",
@@ -79,8 +88,8 @@ def worst(verdicts: Iterable[Verdict], default: Verdict = Verdict.CERTIFIED) -> 
 def exit_codes() -> str:
     """Every verdict with its exit code, for help texts.
 
-    >>> exit_codes().split(", ")[3:]
-    ['5 inconclusive', '6 another model', '8 a group is gone']
+    >>> exit_codes().split(", ")[4:]
+    ['6 another model', '8 a group is gone', '9 watch']
     """
     codes = sorted(_EXIT_CODES.items(), key=lambda item: item[1])
     return ", ".join(f"{code} {verdict}" for verdict, code in codes)

@@ -57,6 +57,9 @@ def run(
     ] = None,
     pilot: Pilot = None,
     replace: Annotated[bool, typer.Option(help="correct a period that is there")] = False,
+    fail_on_watch: Annotated[
+        bool, typer.Option("--watch", help="exit 9 where the last periods alone miss a guarantee")
+    ] = False,
     score: Score = None,
     model: Model = None,
     trust_model: TrustModel = None,
@@ -70,7 +73,7 @@ def run(
     name: Signer = None,
     json: Json = False,
 ) -> None:
-    """Monitor: 0 no guarantee failed, 4 one is shown not to hold, 6 looks like another model.
+    """Monitor: 0 no guarantee failed, 4 one is shown not to hold, 6 another model, 8 a group gone.
 
     Without a table: how it stands.
     """
@@ -131,7 +134,7 @@ def run(
     tell(
         checks, period=watched.last.period, junit=junit, metrics=metrics, jsonl=jsonl, github=github
     )
-    leave(worst_of(checks), certified=False)
+    leave(worst_of(checks), certified=False, watching=fail_on_watch)
 
 
 def _people(options: "Config", data: str, labels: str | None, join: str | None) -> tuple[Any, bool]:

@@ -66,9 +66,12 @@ def leave_if_found(flags: "Sequence[Finding]", level: str | None) -> None:
         sys.exit(FOUND)
 
 
-def leave(verdict: "Verdict | None", *, certified: bool = True) -> NoReturn:
-    """Exit with a verdict's code; unless it has to be certified, inconclusive is fine."""
+def leave(verdict: "Verdict | None", *, certified: bool = True, watching: bool = False) -> NoReturn:
+    """Exit with a verdict's code; what has not to be certified, nor watched, may stay open."""
     from fairpatch._tools.verdict import Verdict
 
     reached = verdict or Verdict.INCONCLUSIVE
-    sys.exit(0 if not certified and reached is Verdict.INCONCLUSIVE else reached.exit_code)
+    fine = not certified and reached in Verdict.open_ones()
+    if watching and reached is Verdict.WATCH:
+        fine = False
+    sys.exit(0 if fine else reached.exit_code)

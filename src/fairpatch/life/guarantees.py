@@ -17,7 +17,7 @@ from fairpatch.life.newly_approved import TurnedOut, turned_out
 from fairpatch.life.outputs import Check
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import Metric
-from fairpatch.measure.over_time import OverTime, log_evidence, over_time
+from fairpatch.measure.over_time import LATELY, OverTime, log_evidence, missed_lately, over_time
 from fairpatch.measure.places import Places
 from fairpatch.measure.recounted import NotKnownError, evenly_known
 from fairpatch.target import Requirement, Target
@@ -28,6 +28,10 @@ GONE = "gone_group"
 ENOUGH = 10 * MIN_PEOPLE
 """People behind a share that is shown."""
 CHANGED = "no one value explains all periods, something has changed"
+WATCHED = (
+    "Watch {0}: {1}, by themselves, miss it. All periods together do not show that yet; a guarantee "
+    "that holds is watched at some time in five years in about one of ten cases."
+)
 INCONCLUSIVE = "Inconclusive: all periods together show neither that it holds nor that it does not."
 
 
@@ -43,11 +47,20 @@ class Guarantee:
     """Periods that tell nothing, and why."""
     small: bool = False
     """Whether small counts are behind it, so that less of the interval may be told."""
+    missed_lately: bool = False
+    """Whether the last periods by themselves miss it."""
 
     @property
     def verdict(self) -> Verdict:
         """How it stands now."""
-        return self.stands.verdict()
+        stands = self.stands.verdict()
+        return worst([stands, Verdict.WATCH]) if self.missed_lately else stands
+
+    @property
+    def lately(self) -> str:
+        """Which periods are looked at by themselves."""
+        some = sorted(self.periods)[-LATELY:]
+        return some[0] if len(some) == 1 else f"{some[0]} to {some[-1]}"
 
     @property
     def refuted_in(self) -> str | None:
@@ -211,6 +224,8 @@ class Watch:
         rows += [["outcomes of the newly approved", t.short, t.who] for t in told]
         unclear = any(p.verdict is Verdict.INCONCLUSIVE for p in self.guarantees)
         notes = [INCONCLUSIVE] if unclear else []
+        notes += [WATCHED.format(p.name, p.lately)
+                  for p in self.guarantees if p.verdict is Verdict.WATCH]  # fmt: skip
         notes += [f"{_upper(t.text(self.bad_outcome))}." for t in told]
         if not self.added:
             notes.append("The period was in the history already, as it is: nothing was added.")
@@ -327,7 +342,9 @@ def _guarantee(
     stands = over_time(tables, metric, requirement.limit, confidence=target.confidence, before=past)
     small = not all(p.shown.get("whole", False) for p in periods)
     names = tuple(p.period for p in periods)
-    return Guarantee(requirement, feature, names, stands, refused, small)
+    in_order = [tables[t] for t in sorted(range(len(names)), key=names.__getitem__)]
+    lately = missed_lately(in_order, metric, requirement.limit)
+    return Guarantee(requirement, feature, names, stands, refused, small, lately)
 
 
 def _table(

@@ -84,7 +84,7 @@ def history_page(
     each = {p: known.get(p) or watch(lines, target, patch=p) for p in patches}
     now = watched or each[patches[-1]]
     charts = [
-        _chart(i, guarantee, each, periods, shown, entries)
+        _chart(i, guarantee, each, periods, shown, entries, now.last.patch)
         for i, guarantee in enumerate(now.guarantees)
     ]
     return render(
@@ -93,6 +93,7 @@ def history_page(
         now=now,
         charts=charts,
         outcome_chart=_outcome_chart(now, periods),
+        rate_charts=[c for f in now.last.counts.features if (c := _rate_chart(f, shown, periods))],
         months=_months(shown, now),
         earlier=_earlier(each, now),
         entries=entries,
@@ -126,6 +127,7 @@ def _chart(
     periods: Sequence[str],
     shown: dict[tuple[str, str], Period],
     entries: Sequence[Entry],
+    patch_now: str,
 ) -> Chart:
     step = (WIDE - LEFT - 20) / max(len(periods) - 1, 1)
     place = {name: LEFT + 8 + k * step for k, name in enumerate(periods)}
@@ -158,6 +160,7 @@ def _chart(
         for patch, guarantee in of_patch.items()
     ]  # fmt: skip
     every = max(1, -(-len(periods) // DATES))
+    newest = shown[patch_now, max(now.periods)] if now.periods else None
     return Chart(
         title=f"{now.requirement} ({now.feature})",
         limit=now.requirement.limit,
@@ -167,7 +170,7 @@ def _chart(
         dates=[(place[name], name) for name in periods[::every]],
         events=_events(entries, periods, place),
         verdict=now.verdict,
-        text=_text(now),
+        text=_text(now) + _last(newest, now),
     )
 
 
@@ -216,6 +219,69 @@ def _outcome_chart(now: Watch, periods: Sequence[str]) -> OutcomeChart | None:
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Line:
+    """A group's share of approvals, period by period."""
+
+    name: str
+    points: list[tuple[float, float]]
+    name_at: float
+    """Where its name stands, beside the last point and clear of the others."""
+
+    @property
+    def path(self) -> str:
+        """As SVG has it."""
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.points)
+
+
+@dataclass(frozen=True)
+class RateChart:
+    """Every group that may be shown."""
+
+    feature: str
+    lines: list[Line]
+    ticks: list[tuple[float, str]]
+    dates: list[tuple[float, str]]
+
+
+MOST_LINES, NAMES = 6, 110
+"""Groups that are drawn, the largest changes first; room for their names."""
+
+
+def _rate_chart(
+    feature: str, shown: dict[tuple[str, str], Period], periods: Sequence[str]
+) -> RateChart | None:
+    """None where fewer than two periods may be told."""
+    rates: dict[str, dict[str, float]] = {}
+    for (_, name), period in shown.items():
+        for group, rate in period.shown.get("rates", {}).get(feature, {}).items():
+            if rate["after"].get("value") is not None:
+                rates.setdefault(group, {})[name] = rate["after"]["value"]
+    rates = {group: by for group, by in rates.items() if len(by) > 1}
+    if not rates:
+        return None
+    widest = sorted(rates, key=lambda g: min(rates[g].values()) - max(rates[g].values()))
+    rates = {group: rates[group] for group in sorted(widest[:MOST_LINES])}
+    low, high = _scale([v for by in rates.values() for v in by.values()], 1.0)
+    step = (WIDE - LEFT - NAMES) / max(len(periods) - 1, 1)
+    place = {name: LEFT + 8 + k * step for k, name in enumerate(periods)}
+
+    def y(value: float) -> float:
+        return TOP + (high - value) / (high - low) * (HIGH - TOP - BOTTOM)
+
+    points = {g: [(place[n], y(by[n])) for n in periods if n in by] for g, by in rates.items()}
+    names: dict[str, float] = {}
+    for group in sorted(points, key=lambda g: points[g][-1][1]):
+        names[group] = max(points[group][-1][1], max(names.values(), default=-20.0) + 15.0)
+    every = max(1, -(-len(periods) // DATES))
+    return RateChart(
+        feature,
+        [Line(group, own, names[group]) for group, own in points.items()],
+        [(y(v), f"{v:.0%}") for v in _ticks(low, high)],
+        [(place[name], name) for name in periods[::every]],
+    )
+
+
 def _text(now: Guarantee) -> str:
     """The verdict in a sentence, beside its word."""
     if not now.periods:
@@ -231,7 +297,24 @@ def _text(now: Guarantee) -> str:
         )
     low, high = ends
     many = "1 period" if len(now.periods) == 1 else f"{len(now.periods)} periods"
-    return f"{since}Between {low:.2f} and {high:.2f} by {many} together{who}."
+    watched = "" if now.verdict is not Verdict.WATCH else f" {_of_late(now)}"
+    return f"{since}Between {low:.2f} and {high:.2f} by {many} together{who}.{watched}"
+
+
+def _of_late(now: Guarantee) -> str:
+    """Which periods miss it by themselves."""
+    many = "misses" if len(now.periods) == 1 else "miss"
+    return f"{now.lately}, by themselves, {many} {now.requirement.limit:g}: look at what changed."
+
+
+def _last(newest: Period | None, now: Guarantee) -> str:
+    """The last period by itself, as far as it may be told."""
+    figure = {} if newest is None else _published(newest, now)
+    value, low, high = (figure.get(name) for name in ("value", "low", "high"))
+    if newest is None or value is None:
+        return ""
+    between = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
+    return f" {newest.period} by itself: {value:.2f}{between}."
 
 
 def _events(
@@ -311,6 +394,12 @@ def _next(now: Watch, entries: Sequence[Entry]) -> str:
         return (
             "Decide now: take the patch back (its strength 0 is the base model), or refit it on "
             "recent rows with `fairpatch refit` and have the refit reviewed." + last
+        )
+    watched = [g for g in now.guarantees if g.verdict is Verdict.WATCH]
+    if watched and not now.latest.findings:
+        return (
+            "Look at what changed of late, before the next period: all periods together do not "
+            f"show yet that a guarantee fails, but {watched[0].lately} alone speak against it."
         )
     if now.latest.findings:
         return "Find out whether the base model or the people have changed, before the next period."

@@ -60,9 +60,9 @@ NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(checks: Sequence[Check], path: Path, *, suite: str) -> None:
-    """A test a check: what fails is a failure, what is inconclusive is skipped."""
+    """A test a check: what fails is a failure, what is open is skipped."""
     failed = [c for c in checks if c.verdict.fails]
-    skipped = [c for c in checks if c.verdict is Verdict.INCONCLUSIVE]
+    skipped = [c for c in checks if c.verdict in Verdict.open_ones()]
     root = ET.Element(
         "testsuite",
         name=_xml(f"fairpatch {suite}"),

@@ -12,7 +12,9 @@ not excluded in the same way.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice, permutations, product
+from operator import add
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,6 +221,26 @@ class OverTime:
         if doubt or self.hold[last] < self.enough:
             return Verdict.INCONCLUSIVE
         return Verdict.CERTIFIED
+
+
+LATELY, SURE_OF_LATELY = 3, 0.995
+"""Periods that are looked at by themselves, and how sure one is that they miss a limit."""
+
+
+def missed_lately(
+    periods: Sequence[Counts | None], metric: Metric | ChangedDecisions, limit: float
+) -> bool:
+    """Whether the last periods by themselves, pooled, miss a limit: a reason to look, no verdict.
+
+    It is asked anew every period, so it is wrong more often than what is said of all periods.
+    """
+    known = [counts for counts in periods[-LATELY:] if counts is not None]
+    if not known:
+        return False
+    pooled = reduce(add, known)
+    if len(pooled.known().groups) < 2 and isinstance(metric, Metric):
+        return False
+    return metric.judge(pooled, limit, SURE_OF_LATELY).verdict is Verdict.REFUTED
 
 
 @dataclass(frozen=True, eq=False)
