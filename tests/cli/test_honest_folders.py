@@ -15,6 +15,7 @@ import pytest
 import fairpatch as fairpatch_
 from cli.test_cli import POPULATION, fairpatch
 from fairpatch import Target
+from fairpatch._tools.files import only_writer
 from fairpatch.cli import config, main, run_folder
 from fairpatch.life.ledger import Ledger
 
@@ -97,6 +98,20 @@ def test_a_read_only_folder_is_said_so(run, tmp_path):
     done = fairpatch("fit", "-c", run / "fairpatch.yaml", "--data", run / "people.parquet",
                      "--out", tmp_path / "file" / "run", cwd=tmp_path, code=1)  # fmt: skip
     assert "Errno" not in done.stderr
+
+
+def test_two_fits_into_one_folder_at_once_and_a_folder_that_cannot_be(run, tmp_path):
+    """The first goes on, the second says so at once; what cannot be written is found out first."""
+    people = str(run / "people.parquet")
+    fit = ("fit", "-c", str(run / "fairpatch.yaml"), "--data", people, "--out")
+    with only_writer(tmp_path / "run"):
+        said = fairpatch(*fit, "run", cwd=tmp_path, code=1).stderr
+    assert "another process is writing run: wait for it, or use another folder" in said
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "file").write_text("")
+    said = fairpatch(*fit, "file/run", cwd=tmp_path, code=1).stderr
+    assert "a part of that path is a file, no folder" in said
+    assert "Learning" not in said
 
 
 def test_no_command_looks_a_name_up(run, tmp_path):

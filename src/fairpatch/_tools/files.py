@@ -53,6 +53,35 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
 
 
+LOCK = ".fairpatch-writes-here"
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """A folder that can be written to, and that no other process is writing: found out first."""
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = folder / LOCK
+    file = os.open(lock, os.O_RDWR | os.O_CREAT, PRIVATE)
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FileExistsError(
+                    f"another process is writing {folder}: wait for it, or use another folder"
+                ) from None
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+    finally:
+        os.close(file)
+        if new:
+            with suppress(OSError):  # not empty, as a rule
+                folder.rmdir()
+
+
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
     """A name for a new folder; what was written there takes its own name when it is complete."""

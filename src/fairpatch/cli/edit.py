@@ -10,7 +10,7 @@ from fairpatch.cli.fit import about_run, write_run
 from fairpatch.cli.ledger import facts_of, record
 from fairpatch.cli.options import Data, Life, TrustModel
 from fairpatch.cli.people import frame_of, patched_model
-from fairpatch.cli.run_folder import REFIT, options_of, patch_path, used_of
+from fairpatch.cli.run_folder import REFIT, for_a_new_run, options_of, patch_path, used_of
 from fairpatch.cli.say import complain, note, refuse, say
 from fairpatch.cli.verdicts import leave
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def run(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="a run's folder: its patch and configuration")],
     strike: Annotated[list[str] | None, typer.Option(help="a line to strike, as printed")] = None,
     points: Annotated[list[str] | None, typer.Option(help="LINE=POINTS, its new points")] = None,
@@ -49,8 +50,8 @@ def run(
     if not (strike or points or code or patch):
         refuse("there is nothing to edit: give --strike, --points, --code or --patch")
     alone = out.suffix == ".json"
-    if (out / "manifest.json").exists() and not force:
-        refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
+    if not alone:
+        for_a_new_run(context, out, force=force)
     options = options_of(folder, data=data, trust_model=trust_model)
     old = load(patch_path(folder))
     edited = edit(

@@ -32,6 +32,7 @@ from fairpatch.cli.options import (
     Weight,
 )
 from fairpatch.cli.people import base_model, notice, table_of, tell_names, with_model_hash
+from fairpatch.cli.run_folder import for_a_new_run
 from fairpatch.cli.say import complain, note, refuse, say, say_json
 from fairpatch.cli.verdicts import check_fail_on, leave, leave_if_found, tell_findings
 
@@ -97,6 +98,7 @@ MOST = 50_000
 
 
 def run(
+    context: typer.Context,
     config: ConfigFile = None,
     data: Data = None,
     label: Label = None,
@@ -146,8 +148,7 @@ def run(
     )  # fmt: skip
     configs.need_direction(options)
     check_fail_on(fail_on)
-    if (out / "manifest.json").exists() and not force:
-        refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
+    for_a_new_run(context, out, force=force)
     verdict, summary, findings = fit(options, out, quiet=json, pick=pick)
     if summary["met"]:
         record(out, life, "fitted", **facts_of(out))

@@ -22,7 +22,7 @@ from fairpatch.cli.options import (
     TrustModel,
 )
 from fairpatch.cli.people import base_model, frame_of, patched_model, with_model_hash
-from fairpatch.cli.run_folder import REFIT, manifest, options_of, patch_path, used_of
+from fairpatch.cli.run_folder import REFIT, for_a_new_run, manifest, options_of, patch_path, used_of
 from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 def run(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(help="the run in force until now")],
     score: Score = None,
     model: Model = None,
@@ -67,8 +68,7 @@ def run(
         refuse("name the new base model: --score COLUMN or --model FILE")
     if take is not None and take not in WAYS:
         refuse(f"--take must be keep, rescale or learn; got {take!r}")
-    if (out / "manifest.json").exists() and not force:
-        refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
+    for_a_new_run(context, out, force=force)
     before = options_of(folder, data=data, trust_model=trust_model)
     asked = configs.limits(target or [], {"p_rule": p_rule, "max_churn": max_churn})
     now = options_of(folder, data=data, trust_model=trust_model, score=score, model=model)

@@ -9,6 +9,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from fairpatch._tools.files import private_file
 from fairpatch.cli.say import note, refuse
 
@@ -40,6 +42,15 @@ RECORD_FILES = ("plan.json", "record.json", "record.html", "config.yaml")
 """What a record of alternatives has."""
 MOST_OF_A_REVIEW = 20_000_000
 """Bytes of a review's data."""
+
+
+def for_a_new_run(context: typer.Context, out: Path, *, force: bool) -> None:
+    """Refuse what cannot be written before anything is learned; keep others from writing it."""
+    from fairpatch._tools.files import only_writer
+
+    if (out / MANIFEST).exists() and not force:
+        refuse(f"{out} holds a run; use --force to replace it, or --out for another folder")
+    context.with_resource(only_writer(out))  # until the verb ends
 
 
 def seal(folder: Path, about: dict[str, Any], files: tuple[str, ...] = FILES) -> None:

@@ -29,8 +29,8 @@ ENOUGH = 10 * MIN_PEOPLE
 """People behind a share that is shown."""
 CHANGED = "no one value explains all periods, something has changed"
 WATCHED = (
-    "Watch {0}: {1}, by themselves, miss it. All periods together do not show that yet; a guarantee "
-    "that holds is watched at some time in five years in about one of ten cases."
+    "Watch {0}: {1}, by themselves, miss it. All periods together do not show that yet; of "
+    "guarantees that hold, about one in ten is watched at some time in five years."
 )
 INCONCLUSIVE = "Inconclusive: all periods together show neither that it holds nor that it does not."
 
