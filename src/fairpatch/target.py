@@ -1,5 +1,6 @@
 """What the user asks for: what must hold, and how much may change. No lambda in sight."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, Signature
 from math import inf
@@ -97,6 +98,9 @@ class Target:
     where : mapping of columns, optional
         The rows that the target is about, as ``locked`` names rows: ``{"location": "NYC"}``. The
         patch is learned, certified and applied there alone; nobody else's decision changes.
+    not_compared : mapping of sensitive features, optional
+        Groups that are left out of every comparison, as too few people to show anything of or no
+        group at all: ``{"race": ["Other"]}``. The certificate says so.
     max_changes : float, optional
         Share of decisions that may change, at most; half of them where this is not given, as what
         reverses most decisions is a different model, not a patch.
@@ -146,6 +150,7 @@ class Target:
     within: str | tuple[str, ...] | None = None
     strata: How = "each"
     where: dict[str, Any] | None = field(default=None, hash=False)
+    not_compared: dict[str, Any] | None = field(default=None, hash=False)
     max_columns: int | None = None
     reads: tuple[str, ...] | None = None
     max_proxy: float | None = None
@@ -184,7 +189,10 @@ class Target:
             values["within"] = tuple(values["within"])
         for name in ("reads", "only_between"):
             values[name] = None if values[name] is None else tuple(values[name])
-        for name in ("locked", "where"):
+        if values["not_compared"]:
+            given = values["not_compared"].items()
+            values["not_compared"] = {f: (g,) if isinstance(g, str) else tuple(g) for f, g in given}
+        for name in ("locked", "where", "not_compared"):
             values[name] = dict(values[name]) if values[name] else None
         values["costs"] = dict(values["costs"]) if values["costs"] is not None else None
         object.__setattr__(self, "requirements", tuple(requirements))
@@ -228,6 +236,7 @@ class Target:
 
         Groups of fewer than ``least`` people are left out, as long as two others are there.
         """
+        counts = counts.without(self.not_compared or {})
         if self.comparisons is not None:
             return self.comparisons.compare(counts)
         return {feature: judgeable(counts.by(feature), least) for feature in counts.features}
@@ -300,6 +309,9 @@ class Target:
             text += f", only scores from {self.only_between[0]:g} to {self.only_between[1]:g}"
         if self.comparisons is not None:
             text += f", {self.comparisons}"
+        if self.not_compared:
+            names = (f"{', '.join(map(str, g))} ({f})" for f, g in self.not_compared.items())
+            text += f", without {' and '.join(names)}"
         if self.action == "refer":
             text += ", by a second look"
         if self.priced_by is not None:
@@ -399,6 +411,8 @@ def check_options(values: dict[str, Any]) -> None:
         check.names("reads", values["reads"])
     if values["only_between"] is not None:
         _check_between(values["only_between"])
+    if values["not_compared"] is not None:
+        _check_not_compared(values["not_compared"])
     locks_of(values["locked"] or {})
     locks_of(values["where"] or {}, unless=True)
     if values["costs"] is not None:
@@ -426,6 +440,18 @@ def _check_between(value: Any) -> None:
     if len(pair) != 2 or not numbers or not pair[0] < pair[1]:
         raise ValueError(
             f"only_between must be two scores, the lower first, as (0.1, 0.9); got {value!r}"
+        )
+
+
+def _check_not_compared(value: Any) -> None:
+    """Groups by sensitive feature, one name or several."""
+    lists = isinstance(value, Mapping) and all(
+        isinstance(g, str) or (isinstance(g, list | tuple) and g) for g in value.values()
+    )
+    if not lists:
+        raise ValueError(
+            "not_compared must name groups by their sensitive feature, as {'race': ['Other']}; got "
+            f"{value!r}"
         )
 
 

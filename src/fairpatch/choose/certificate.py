@@ -148,12 +148,19 @@ class Certificate:
         """The tables that it was judged on, by what they are called."""
         if self.counts is None:
             return {}
-        return self.target.compare(self.counts, least=MIN_PEOPLE)
+        found = self.target.compare(self.counts, least=MIN_PEOPLE)
+        if not self.target.not_compared:
+            return found
+        return {name: table.known() for name, table in found.items()}
 
     def shown_by(self, table: Protected) -> tuple[tuple[Estimate, PublishedCount], ...]:
         """The same, of a table of the same people that is protected already."""
+        apart = self.target.not_compared or {}
         return tuple(
-            (_shown(v, table, self._compared.get(v.feature)), _people(v, table))
+            (
+                _shown(v, table, self._compared.get(v.feature), apart=v.feature in apart),
+                _people(v, table),
+            )
             for v in self.results
         )
 
@@ -252,14 +259,27 @@ def certify(counts: Counts, target: Target) -> Certificate:
         ),
         assumption=assumption,
         counts=counts,
-        remarks=(*_too_small(counts, target), *_not_compared(counts, target)),
+        remarks=(
+            *_left_out(counts, target),
+            *_too_small(counts, target),
+            *_not_compared(counts, target),
+        ),
     )
+
+
+def _left_out(counts: Counts, target: Target) -> Iterator[str]:
+    """Groups that the target leaves out, in words."""
+    for feature, groups in (target.not_compared or {}).items():
+        if feature in counts.features:
+            names = ", ".join(map(str, groups))
+            yield f"Not compared, as the target says, so nothing is shown of: {names} ({feature})."
 
 
 def _too_small(counts: Counts, target: Target) -> Iterator[str]:
     """Features with groups that nobody can say anything of, in words."""
     if target.comparisons is not None:
         return
+    counts = counts.without(target.not_compared or {})
     for feature in counts.features:
         table = counts.by(feature)
         left = len(table.groups) - len(judgeable(table, MIN_PEOPLE).groups)
@@ -294,7 +314,7 @@ def _not_compared(counts: Counts, target: Target) -> Iterator[str]:
                 yield f"All of those together, {feature}: {r} is {judged.verdict}, {value}."
 
 
-def _shown(result: Result, table: Protected, own: Counts | None) -> Estimate:
+def _shown(result: Result, table: Protected, own: Counts | None, *, apart: bool) -> Estimate:
     """The estimate, where the counts behind it are told; else as much as follows from what is."""
     metric, feature = result.requirement.metric, result.feature
     if isinstance(metric, Places):  # of everybody, to two digits
@@ -302,7 +322,8 @@ def _shown(result: Result, table: Protected, own: Counts | None) -> Estimate:
         return Estimate.withhold() if few else result.estimate.rounded()
     if not isinstance(metric, Metric):
         estimate = table.rate(changed_rate())
-    elif feature not in table.counts.features:  # of a stratum, or against a reference
+    elif apart or feature not in table.counts.features:
+        # without some groups, of a stratum, or against a reference
         return Estimate.withhold() if own is None else of_pair(metric, own, result.estimate)
     elif any(table.hidden(feature)[i] for i in _judged(table, feature)):
         # a small group is judged with the others, but not shown: then neither is the figure

@@ -106,6 +106,8 @@ class Choice:
     """Of being certified on the certification rows, as predicted from the selection rows."""
     swings: str | None = None
     """What else would be chosen if outcomes were at an end of their range; None: the same."""
+    handful: str | None = None
+    """A group of few people without which far fewer decisions would change; None: no such."""
 
     def __str__(self) -> str:
         reached = _some(
@@ -149,6 +151,8 @@ class Choice:
             )
         if self.swings is not None:
             text += f" {self.swings}."
+        if self.handful is not None:
+            text += f" {self.handful}."
         likely = [
             f"{feature}: {WORDS[name]} {e.low:.2f} to {e.high:.2f}{e.groups}"
             for feature, by_metric in self.expected.items()

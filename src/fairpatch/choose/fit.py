@@ -20,6 +20,7 @@ from fairpatch.choose.learner import Learned, Learner, Pool, Task
 from fairpatch.choose.menu import Menu, Search, menu_of
 from fairpatch.choose.objections import MOST as MOST_ASKED
 from fairpatch.choose.objections import TargetNotReachedError, check_points_right, looks_known
+from fairpatch.choose.small_groups import check_small_groups, handfuls, said_of_handful
 from fairpatch.data.outcomes import (
     Expected,
     expected_of,
@@ -30,7 +31,7 @@ from fairpatch.data.outcomes import (
     splits_expecting,
 )
 from fairpatch.data.rows import Rows, rows_hash
-from fairpatch.data.splits import CertificationRows, CertificationSample, count_rows
+from fairpatch.data.splits import CertificationRows, CertificationSample, Splits, count_rows
 from fairpatch.data.used_rows import UsedRows
 from fairpatch.identity.fingerprint import fingerprint_of, scores_alike
 from fairpatch.inputs.base import NO_SCORE, thresholds_of
@@ -121,7 +122,8 @@ class Fitted:
 def fit_target(task: Task, learner: Learner) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
     task = replace(task, splits=splits_expecting(task.splits, task.decision, task.roles.doubt))
-    task = replace(task, splits=task.splits.with_groups_of_some())
+    check_small_groups(learned_rows(task.splits), task.target, _certifying(task.splits))
+    task = replace(task, splits=task.splits.compared(task.target.not_compared or {}))
     splits, target = task.splits, task.target
     check_scores(target.only_between, task.decision)
     check_points_right(splits.learn, task.decision)
@@ -148,10 +150,7 @@ def _certified(
     tell("certifying", 0.0)
     if splits.fresh is not None:
         asked = target.replace(confidence=confidence)
-        seen = (
-            len(splits.learn) + len(splits.select) if splits.both is None else len(splits.both.rows)
-        )
-        ladder = with_chances(ladder, frontier, asked, splits.people - seen)
+        ladder = with_chances(ladder, frontier, asked, splits.people - _seen(splits))
         best_chance = max(rung.chance or 0.0 for rung in ladder)
         ladder = [replace(rung, chance=best_chance) for rung in ladder]
         rungs = certify_in_sequence(ladder, pool, asked, splits.fresh)
@@ -173,6 +172,8 @@ def _certified(
             _with_expected(c, counts, target, "certification rows")
             for c, counts in ((rungs.choice, rungs.counts), (preferred, rungs.preferred_counts))
         )
+        handful = _handful(search, choice, asked, task.encoder if encoder is None else encoder)
+        choice = replace(choice, handful=handful)
     else:
         patch = pool.patch(choice.model, choice.strength)
         counts = count_rows(learned.rows, patch, target.comparisons)
@@ -181,7 +182,7 @@ def _certified(
     patch = type(patch).model_validate({**dict(patch), "action": target.action, "outlook": outlook})
     choice = replace(choice, outlook=_outlook(patch, learned.rows))
     return Fitted(
-        patch=with_fingerprint(patch, splits.like_those_to_come),
+        patch=with_fingerprint(patch, learned_rows(splits)),
         encoder=task.encoder if encoder is None else encoder,
         wide_encoder=task.encoder,
         target=target,
@@ -195,6 +196,43 @@ def _certified(
         learner=search.learner,
         search=search,
     )
+
+
+def _seen(splits: Splits) -> int:
+    """How many rows learned and chose."""
+    if splits.both is not None:
+        return len(splits.both.rows)
+    return len(splits.learn) + len(splits.select)
+
+
+def _certifying(splits: Splits) -> float:
+    """How many people certify for each row that learned or chose."""
+    seen = _seen(splits)
+    return 0.0 if splits.fresh is None else (splits.people - seen) / seen
+
+
+def _handful(search: Search, choice: Choice, asked: Target, encoder: Encoder) -> str | None:
+    """Whether a few people decide for everybody: the same choice and certificate without them."""
+    learned, old, fresh = search.learned, search.frontier, search.task.splits.fresh
+    if not isinstance(fresh, CertificationSample) or learned.rows.batch is not None:
+        return None
+    for feature, group, share in handfuls(learned.rows, asked):
+        out = {f: tuple(g) for f, g in (asked.not_compared or {}).items()}
+        target = asked.replace(not_compared={**out, feature: (*out.get(feature, ()), group)})
+        rows = replace(learned.rows, groups=learned.rows.s.without({feature: (group,)}))
+        frontier = Frontier.trace(
+            replace(learned, rows=rows), encoder, target.metrics, old.q, target.comparisons,
+            target.priced_by,
+        )  # fmt: skip
+        try:
+            ladder = choose(frontier, target)
+        except TargetNotReachedError:
+            continue
+        rungs = certify_in_sequence(ladder, frontier.candidates, target, fresh)
+        text = said_of_handful(feature, group, share, choice.change_rate, rungs.choice.change_rate)
+        if text is not None:
+            return text
+    return None
 
 
 def when_filled(

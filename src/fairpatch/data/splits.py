@@ -4,7 +4,7 @@ Rows in memory are split here, tables in an engine by ``engine_splits``. Only le
 a sample; what is certified is counted on every row there is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -95,19 +95,11 @@ class Splits:
     people: int = 0
     """In all splits together."""
 
-    @property
-    def like_those_to_come(self) -> Rows:
-        """Rows that learned or chose; f is surer of those it was trained on, so without them."""
-        if self.both is None:
-            return self.learn
-        rows, known = self.both.rows, self.both.known_to_f
-        return rows if known is None else rows.take(np.flatnonzero(~known))
-
-    def with_groups_of_some(self) -> "Splits":
-        """The same, learned and chosen from without groups of fewer than ten people."""
+    def compared(self, but: Mapping[str, Collection[str]]) -> "Splits":
+        """The same, learned and chosen from without some groups, and those of fewer than ten."""
 
         def known(rows: Rows) -> Rows:
-            return replace(rows, groups=rows.s.enough(rows.person))
+            return replace(rows, groups=rows.s.without(but).enough(rows.person))
 
         both = None if self.both is None else replace(self.both, rows=known(self.both.rows))
         return replace(self, learn=known(self.learn), select=known(self.select), both=both)

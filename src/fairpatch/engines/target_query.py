@@ -61,6 +61,11 @@ def target_sql(
         types.setdefault(lock.column, _KINDS.get(type(next(iter(lock.values), 0.0)), "string"))
     table = in_scope_table(target.scope, ibis.table(types, name=name, **where))
     people = grouped_table(table, roles, sensitive)
+    for feature, names in (target.not_compared or {}).items():
+        if feature in sensitive:  # a missing value stays missing
+            people = people.mutate(
+                **{feature: people[feature].cast("string").isin(list(map(str, names))).ifelse(
+                    None, people[feature].cast("string"))})  # fmt: skip
     enough = float(-ndtri((1 - target.confidence) / max(groups * (groups - 1), 1)))
     violations = [
         _broken(ibis, _rates(people, metric, feature, label, decision, roles.weight, within),

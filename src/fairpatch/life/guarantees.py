@@ -355,7 +355,8 @@ def _table(
     if target.comparisons is not None:
         own = target.compare(counts).get(feature)
         return None if own is None else evenly_known(own, with_label=given_y)
-    return evenly_known(counts.by(feature), with_label=given_y)
+    table = counts.without(target.not_compared or {}).by(feature)
+    return evenly_known(table, with_label=given_y)
 
 
 def _outcomes(periods: Sequence[Period]) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ add up to the counts of the whole (METHOD section 5). Axes are named: ``along`` 
 are not asked for, ``in_cells`` counts a set of cells in each group. Nothing else knows the shape.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from typing import Any, Literal, Self
@@ -332,7 +332,20 @@ class Counts:
             if name not in self.features:
                 raise KeyError(f"no sensitive feature {name!r}, there are {list(self.features)}")
         pick = [self.features.index(name) for name in features]
-        old = [tuple(group[i] for i in pick) for group in self.groups]
+        return self._merged(features, [tuple(g[i] for i in pick) for g in self.groups])
+
+    def without(self, names: Mapping[str, Collection[str]]) -> Self:
+        """The same people, with those of some groups as if their feature were missing."""
+        here = {name: set(map(str, groups)) for name, groups in names.items()}
+        named = [
+            tuple(None if str(v) in here.get(f, ()) else v
+                  for f, v in zip(self.features, group, strict=True))
+            for group in self.groups
+        ]  # fmt: skip
+        return self if named == list(self.groups) else self._merged(self.features, named)
+
+    def _merged(self, features: tuple[str, ...], old: Sequence[Group]) -> Self:
+        """Groups by other names; those of one name together."""
         groups = ordered(set(old))
         at = {group: i for i, group in enumerate(groups)}
         code = [at[group] for group in old]

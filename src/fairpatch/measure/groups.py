@@ -1,6 +1,6 @@
 """Groups: the sensitive features at the door, parsed once, and everybody's place in them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -117,6 +117,15 @@ class Groups:
         if np.array_equal(codes, self.codes):
             return self
         return replace(self, codes=codes).take(np.arange(len(self)))
+
+    def without(self, names: Mapping[str, Collection[str]]) -> "Groups":
+        """The same with some groups as good as missing: they are not compared."""
+        codes = self.codes.copy()
+        for k, (feature, values) in enumerate(zip(self.features, self.values, strict=True)):
+            gone = set(map(str, names.get(feature, ())))
+            places = [i for i, value in enumerate(values) if str(value) in gone]
+            codes[np.isin(codes[:, k], places), k] = -1
+        return replace(self, codes=codes).take(np.arange(len(self))) if names else self
 
     def of_feature(self, feature: str) -> Ints:
         """The codes of one feature."""

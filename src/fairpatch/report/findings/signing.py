@@ -63,6 +63,7 @@ def findings_of(
         *gains_most(effect, groups, words),
         *_not_judged(outcomes, effect, words),
         *_swings(fitted.choice.swings if fitted and fitted.choice else None),
+        *_handful(fitted.choice.handful if fitted and fitted.choice else None),
         *(accuracy(groups, about.accuracy_drop, words) if changes and outcomes.observed else ()),
         *turned(effect),
         *errors_turned(groups, words),
@@ -101,6 +102,18 @@ def _swings(swings: str | None) -> Iterator[Finding]:
             level="look",
             text=swings,
             todo="Decide which of the two you would defend; the menu shows what else there is.",
+        )
+
+
+def _handful(handful: str | None) -> Iterator[Finding]:
+    """Where a few people decide how many others change."""
+    if handful is not None:
+        yield Finding(
+            name="a handful decides",
+            level="look",
+            text=handful,
+            todo="Decide whether that is what is meant; not_compared in the target leaves a group "
+            "out, by name.",
         )
 
 

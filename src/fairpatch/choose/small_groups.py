@@ -1,0 +1,166 @@
+"""Groups too small to judge, and handfuls of people who decide for everybody.
+
+The certificate is of every group. One of which little can be shown makes it ask for more and more,
+up to nearly everybody's approval, for the sake of people of whom it still shows nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from fairpatch._tools.hints import hint
+from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
+from fairpatch.data.rows import Rows
+from fairpatch.measure.metric import Metric
+from fairpatch.measure.rates import Rate
+from fairpatch.target import Requirement, Target
+
+A_HANDFUL = 0.05
+"""Of all people, the share of a group from which on it is no handful."""
+MORE, AT_LEAST = 1.25, 0.005
+"""Times as many changes, and share of decisions, that a handful must not cost unnoticed."""
+MOST_TRIED = 3
+"""Groups without which the choice is made again, the smallest first."""
+
+
+@dataclass(frozen=True)
+class TooSmall:
+    """A group of which a requirement cannot be shown, even if it were treated exactly alike."""
+
+    feature: str
+    group: str
+    people: int
+    requirement: Requirement
+    needed: int
+
+    def __str__(self) -> str:
+        few = "fewer than ten" if too_few(self.people) else f"{self.people:,}"
+        return f"{self.group!r} ({self.feature}): {few} people, about {self.needed:,} needed"
+
+
+def check_small_groups(rows: Rows, target: Target, certified_on: float) -> None:
+    """Refuse groups too small to judge beside two that are not, unless they are left out by name.
+
+    ``certified_on`` is how many people certify for each of these rows. Who is compared with one
+    group, or within strata, has rules of its own.
+    """
+    if target.comparisons is not None or not certified_on:
+        return
+    found = list(_too_small(rows, target, certified_on))
+    if not found:
+        return
+    names = {feature: list(groups) for feature, groups in (target.not_compared or {}).items()}
+    for small in found:
+        of_feature = names.setdefault(small.feature, [])
+        if small.group not in of_feature:
+            of_feature.append(small.group)
+    shell = f"--target 'not_compared={_as_yaml(names)}'"
+    raise ValueError(
+        f"groups too small to judge by {found[0].requirement}: {'; '.join(map(str, found))}. Even "
+        "if all groups were decided alike, it would be shown in less than half of all tries; so "
+        "the patch would change ever more decisions for their sake, and show nothing of them. "
+        f"Leave them out, which the certificate then says: "
+        f"{hint(f'Target(..., not_compared={names})', shell)}. Or give more people, or merge "
+        "groups that belong together"
+    )
+
+
+def _as_yaml(names: dict[str, list[str]]) -> str:
+    inside = ", ".join(f"{f}: [{', '.join(g)}]" for f, g in names.items())
+    return f"{{{inside}}}"
+
+
+def _too_small(rows: Rows, target: Target, certified_on: float) -> Iterator[TooSmall]:
+    """By each feature and requirement; none where fewer than two groups would be left."""
+    for requirement in target.fairness_requirements:
+        metric = requirement.metric
+        if not isinstance(metric, Metric):
+            continue
+        enough = _enough(metric, requirement.limit, rows, target.confidence)
+        if enough is None:
+            continue
+        for k, feature in enumerate(rows.s.features):
+            out = (target.not_compared or {}).get(feature, ())
+            names = [str(v) for v in rows.s.values[k]]
+            sizes = np.bincount(rows.s.codes[rows.s.codes[:, k] >= 0, k], minlength=len(names))
+            certifying = sizes * certified_on
+            people = sizes * (1 + certified_on)
+            small = (certifying < enough) & (people >= MIN_PEOPLE)  # fewer are never compared
+            left = [n for n, c in zip(names, certifying, strict=True)
+                    if c >= max(enough, MIN_PEOPLE) and n not in out]  # fmt: skip
+            if len(left) < 2:
+                continue
+            for name, size in ((n, int(s)) for n, s, t in zip(names, sizes, small, strict=True)
+                               if t and n not in out):  # fmt: skip
+                needed = _about(enough * (1 + certified_on) / certified_on)
+                whole = round(size * (1 + certified_on))
+                yield TooSmall(feature, name, whole, requirement, needed)
+
+
+def _enough(metric: Metric, limit: float, rows: Rows, confidence: float) -> float | None:
+    """People of a group from whom on a limit is shown in half of all tries, if all rates are alike.
+
+    With z of the confidence, n p (1 - p) / n^2 being the variance of a rate p of n people:
+    z sqrt((1 - p) / (n p)) = -ln tau for a ratio, z sqrt(p (1 - p) / n) = limit for a gap. None
+    where a limit asks for nothing, or rates are not known.
+    """
+    z2, of_label = ndtri(confidence) ** 2, []
+    for of in metric.rates:
+        rate = of("f")
+        p, share = _rate(rate, rows)
+        if not 0 < p < 1 or not share:
+            return None
+        of_label.append((p, share))
+    if metric.how == "ratio":
+        ((p, share),) = of_label
+        if not 0 < limit < 1:
+            return None
+        return float(z2 * (1 - p) / p / np.log(limit) ** 2 / share)
+    if not limit:
+        return None
+    return float(z2 * sum(p * (1 - p) / share for p, share in of_label) / limit**2)
+
+
+def _rate(rate: Rate, rows: Rows) -> tuple[float, float]:
+    """The rate of f among everybody, and the share of people that it is among."""
+    among = np.ones(len(rows), bool)
+    if not rate.labels.all():
+        among = np.isin(rows.y, np.flatnonzero(rate.labels))
+    if not among.any():
+        return 0.0, 0.0
+    return float(np.mean(rows.f[among] > 0)), float(among.mean())
+
+
+def handfuls(rows: Rows, target: Target) -> Iterator[tuple[str, str, float]]:
+    """Groups of few people beside two others: feature, name, share; the smallest first."""
+    if target.comparisons is not None:
+        return
+    found = []
+    for k, feature in enumerate(rows.s.features):
+        code = rows.s.codes[:, k]
+        sizes = np.bincount(code[code >= 0], minlength=len(rows.s.values[k]))
+        for value, size in zip(rows.s.values[k], sizes, strict=True):
+            share = size / max(sizes.sum(), 1)
+            if len(sizes) > 2 and size >= MIN_PEOPLE and share < A_HANDFUL:
+                found.append((feature, str(value), float(share)))
+    yield from sorted(found, key=lambda f: f[2])[:MOST_TRIED]
+
+
+def said_of_handful(
+    feature: str, group: str, share: float, now: float, without: float
+) -> str | None:
+    """In words, where it costs much; None where it does not."""
+    if now <= MORE * without or now - without < AT_LEAST:
+        return None
+    return (
+        f"{group!r} ({feature}), {share:.1%} of the people, decides for everybody: if it were not "
+        f"compared, {without:.1%} of decisions would change, and now {now:.1%} do"
+    )
+
+
+def _about(people: float) -> int:
+    """To two digits, upwards."""
+    step = 10 ** max(int(np.log10(max(people, 1))) - 1, 0)
+    return int(-(-people // step) * step)
