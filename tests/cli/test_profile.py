@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
+from cli.test_cli import fairpatch
 from fairpatch.cli.data import true_or_false
 from fairpatch.cli.profile import profile
+from fairpatch.datasets import Population
 
 N = 300
 
@@ -89,3 +92,16 @@ def test_numbers_with_a_word_for_gaps_are_named_as_such():
     income = [f"{1000 + 7 * i}" if i % 9 else "n/a" for i in range(N)]
     reason = profile(table(salary=pd.Series(income, dtype=object)), []).exclude["salary"]
     assert reason == "numbers, but 34 of 300 are text such as 'n/a': leave those cells empty"
+
+
+def test_groups_too_small_to_judge_are_left_out_in_the_file(tmp_path):
+    groups = {"a": (0.6, 0.0), "b": (0.4, 1.0)}
+    people = Population(groups=groups).sample(4_000, seed=3)
+    table = people.to_pandas().astype({"group": object})
+    table.loc[:59, "group"] = "c"
+    table.loc[60:64, "group"] = "d"
+    table.drop(columns="id").to_csv(tmp_path / "people.csv", index=False)
+    done = fairpatch("init", "people.csv", "--favourable", "1", cwd=tmp_path)
+    assert "group: too few people to show anything of, so not compared: c" in done.stderr
+    written = yaml.safe_load((tmp_path / "fairpatch.yaml").read_text())
+    assert written["target"]["not_compared"] == {"group": ["c"]}

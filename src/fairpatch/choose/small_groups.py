@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from fairpatch._tools.hints import hint
+from fairpatch._tools.hints import did_you_mean, hint
 from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
 from fairpatch.data.rows import Rows
 from fairpatch.measure.metric import Metric
@@ -21,6 +21,8 @@ A_HANDFUL = 0.05
 """Of all people, the share of a group from which on it is no handful."""
 MORE, AT_LEAST = 1.25, 0.005
 """Times as many changes, and share of decisions, that a handful must not cost unnoticed."""
+HALF = float(ndtri(0.75))
+"""Half of all normal deviates are within it."""
 MOST_TRIED = 3
 """Groups without which the choice is made again, the smallest first."""
 
@@ -32,12 +34,13 @@ class TooSmall:
     feature: str
     group: str
     people: int
+    """About so many, by the rows that learned."""
     requirement: Requirement
     needed: int
 
     def __str__(self) -> str:
-        few = "fewer than ten" if too_few(self.people) else f"{self.people:,}"
-        return f"{self.group!r} ({self.feature}): {few} people, about {self.needed:,} needed"
+        few = "about ten" if too_few(self.people - MIN_PEOPLE) else f"about {self.people:,}"
+        return f"{self.group!r} ({self.feature}): {few} people, {self.needed:,} needed"
 
 
 def check_small_groups(rows: Rows, target: Target, certified_on: float) -> None:
@@ -46,6 +49,12 @@ def check_small_groups(rows: Rows, target: Target, certified_on: float) -> None:
     ``certified_on`` is how many people certify for each of these rows. Who is compared with one
     group, or within strata, has rules of its own.
     """
+    for feature in target.not_compared or {}:
+        if feature not in rows.s.features:
+            raise ValueError(
+                f"not_compared names {feature!r}, which is no sensitive feature"
+                + did_you_mean(feature, rows.s.features)
+            )
     if target.comparisons is not None or not certified_on:
         return
     found = list(_too_small(rows, target, certified_on))
@@ -102,11 +111,12 @@ def _too_small(rows: Rows, target: Target, certified_on: float) -> Iterator[TooS
 def _enough(metric: Metric, limit: float, rows: Rows, confidence: float) -> float | None:
     """People of a group from whom on a limit is shown in half of all tries, if all rates are alike.
 
-    With z of the confidence, n p (1 - p) / n^2 being the variance of a rate p of n people:
-    z sqrt((1 - p) / (n p)) = -ln tau for a ratio, z sqrt(p (1 - p) / n) = limit for a gap. None
-    where a limit asks for nothing, or rates are not known.
+    A rate p of n people is off by e, of variance p (1 - p) / n, and the limit has to be shown on
+    both sides: with z of the confidence, P(|e| <= limit - z sd) = 1/2 where (z + 0.674) sd = limit;
+    the same for a ratio tau, with -ln tau and the variance (1 - p) / (n p). None where a limit asks
+    for nothing, or rates are not known.
     """
-    z2, of_label = ndtri(confidence) ** 2, []
+    z2, of_label = (ndtri(confidence) + HALF) ** 2, []
     for of in metric.rates:
         rate = of("f")
         p, share = _rate(rate, rows)
@@ -117,10 +127,19 @@ def _enough(metric: Metric, limit: float, rows: Rows, confidence: float) -> floa
         ((p, share),) = of_label
         if not 0 < limit < 1:
             return None
-        return float(z2 * (1 - p) / p / np.log(limit) ** 2 / share)
+        return enough_for_ratio(p, limit, confidence) / share
     if not limit:
         return None
     return float(z2 * sum(p * (1 - p) / share for p, share in of_label) / limit**2)
+
+
+def enough_for_ratio(p: float, limit: float, confidence: float) -> float:
+    """The same for a ratio of rates p.
+
+    >>> round(enough_for_ratio(0.45, 0.8, 0.95)), round(enough_for_ratio(0.45, 0.9, 0.95))
+    (132, 592)
+    """
+    return float((ndtri(confidence) + HALF) ** 2 * (1 - p) / p / np.log(limit) ** 2)
 
 
 def _rate(rate: Rate, rows: Rows) -> tuple[float, float]:

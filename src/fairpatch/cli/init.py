@@ -7,7 +7,7 @@ import typer
 
 from fairpatch.cli import data as tables
 from fairpatch.cli.options import SOURCES, Favourable, Model, Outcomes
-from fairpatch.cli.profile import FEW, SEEN, Profile, profile
+from fairpatch.cli.profile import FEW, SEEN, Profile, profile, small_groups
 from fairpatch.cli.say import note, refuse, say
 
 NEW = "\n"
@@ -39,6 +39,8 @@ def run(
     names = list(table.columns)
     some = tables.in_memory(table.limit(SEEN))
     guessed = profile(some, tables.index_columns(data), favourable=favourable)
+    rows = len(some) if len(some) < SEEN else int(table.aggregate("count(*)").fetchall()[0][0])
+    small_groups(guessed, some, rows, favourable)
     if model is not None and guessed.score is not None:  # some model's, perhaps this one's
         guessed.exclude[guessed.score] = "a score, no quantity of the person"
         guessed.score, guessed.unit = None, "probability"
@@ -60,12 +62,19 @@ def run(
                 f"{guessed.above:.1%} of the scores are above 0.5, so that is hardly the threshold "
                 "at which decisions are made"
             )
-    for role, why in guessed.why.items():
-        if role in NOTICED:
-            note(f"{NOTICED[role]}: {why}")
+    _tell(guessed)
     if guessed.other_scores and guessed.score is not None:
         note(f"score: took {guessed.score!r}; or is it {' or '.join(guessed.other_scores)}?")
     say(f"wrote {out}; check it, then: fairpatch audit --config {out}")
+
+
+def _tell(guessed: Profile) -> None:
+    """What was noticed, and answered in the file."""
+    for name, groups in guessed.small.items():
+        note(f"{name}: too few people to show anything of, so not compared: {', '.join(groups)}")
+    for role, why in guessed.why.items():
+        if role in NOTICED:
+            note(f"{NOTICED[role]}: {why}")
 
 
 def _open(profile: Profile, model: str | None, favourable: int | None) -> list[str]:
@@ -128,6 +137,7 @@ target:
   # max_columns: 8        # columns that the patch may read
   # direction: promote_only   # nobody loses a good decision
   confidence: 0.95        # of the certificate
+{_small(profile)}\
 seed: 0
 # all columns: {", ".join(map(_yaml, names[:60]))}
 """
@@ -276,6 +286,16 @@ def _bands(profile: Profile) -> str:
     cut = ", ".join(f"{_yaml(name)}: {edges}" for name, edges in profile.bands.items())
     why = "sensitive numbers, by where one band ends and the next begins"
     return f"  # {why}{NEW}  bands: {{{cut}}}{NEW}"
+
+
+def _small(profile: Profile) -> str:
+    if not profile.small:
+        return ""
+    names = ", ".join(f"{_yaml(f)}: [{', '.join(map(_yaml, g))}]" for f, g in profile.small.items())
+    return f"""\
+  # too few people to show anything of them: the certificate names them; or merge them with others
+  not_compared: {{{names}}}
+"""
 
 
 def _ages(profile: Profile) -> str:

@@ -73,6 +73,8 @@ class Profile:
     cuts: tuple[str, dict[Any, float]] | None = None
     """The same by the values of a column."""
     sensitive: list[str] = field(default_factory=list)
+    small: dict[str, list[str]] = field(default_factory=dict)
+    """Groups of so few people that nothing could be shown of them."""
     bands: dict[str, list[float]] = field(default_factory=dict)
     ages: dict[str, list[float]] = field(default_factory=dict)
     """Ages, which may be sensitive or a feature: with bands, for the user to say."""
@@ -176,6 +178,28 @@ def _noticed(guess: Profile, frame: Any, names: list[str], favourable: int | Non
         if codes:
             guess.special[name] = {str(code): "" for code in codes}
     guess.categories = [n for n in guess.categories if n not in guess.exclude]
+
+
+def small_groups(guess: Profile, frame: Any, people: int, favourable: int | None) -> None:
+    """Sensitive values too few to judge by a P-Rule of 0.8, where two others are not."""
+    import numpy as np
+
+    from fairpatch._tools.smallest_count import MIN_PEOPLE
+    from fairpatch.choose.small_groups import enough_for_ratio
+    from fairpatch.data.rows import shares_for
+    from fairpatch.measure.groups import Groups
+
+    approved, _ = _decided(guess, frame, favourable)
+    p = 0.5 if approved is None else min(max(float(approved.mean()), FEW), 1 - FEW)
+    enough = enough_for_ratio(p, 0.8, 0.95) / shares_for(people)[2]
+    for name in (n for n in guess.sensitive if n not in guess.bands):
+        unknown = {str(v) for v in guess.unknown.get(name, [])}
+        groups = Groups.of({name: frame[name].to_numpy(object)}).without({name: unknown})
+        sizes = np.bincount(groups.codes[groups.codes >= 0]) * people / max(len(frame), 1)
+        pairs = list(zip(map(str, groups.values[0]), sizes, strict=True))
+        small = [value for value, size in pairs if MIN_PEOPLE <= size < enough]
+        if small and sum(size >= enough for _, size in pairs) >= 2:
+            guess.small[name] = small
 
 
 def _protected(guess: Profile, names: list[str]) -> None:

@@ -32,7 +32,7 @@ from fairpatch.report.change_section import ChangeRegions, find
 from fairpatch.report.figures import CountRounding, RoundedContext, decided
 from fairpatch.report.signed import About
 from fairpatch.report.verdict_section import target_reached
-from fairpatch.target import Target
+from fairpatch.target import Target, judgeable
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +132,15 @@ class Subject:
     @cached_property
     def compared(self) -> dict[str, Counts]:
         """The tables that the target is about, where those are not whole features, by name."""
-        if self.target is None or self.target.comparisons is None:
+        if self.target is None:
             return {}
-        return self.target.compare(self._in_strata)
+        if self.target.comparisons is not None:
+            return self.target.compare(self._in_strata)
+        tables, apart = self.target.compare(self.table.counts), self.target.not_compared or {}
+        return {
+            f"{feature} without {', '.join(apart[feature])}": judgeable(table.known(), MIN_PEOPLE)
+            for feature, table in tables.items() if feature in apart
+        }  # fmt: skip
 
     @property
     def cost(self) -> tuple[float, float] | None:
@@ -199,6 +205,7 @@ class Subject:
         """The fewest changes if everybody's group were known, and the share without using it."""
         strata = self.bounded.comparisons
         counts, sample = self.table.counts if strata is None else self._in_strata, self.sample
+        counts = counts.without(self.bounded.not_compared or {})
         large = {f: counts.by(f).known().large(MIN_PEOPLE) for f in counts.features}
         q = group_probabilities(sample, self.encoder)
         known, blind = fewest(self.bounded, large, q, sample.f > 0)

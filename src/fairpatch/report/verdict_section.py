@@ -286,6 +286,8 @@ def _requirements(table: Protected, target: Target | None) -> list[Met]:
     for metric in metrics:
         for feature in table.counts.features:
             after, requirement = table.metric(metric, feature), asked.get(metric)
+            if target is not None and feature in (target.not_compared or {}):
+                requirement = None  # of some groups alone: asked above
             if requirement is not None and target is not None and after.low is not None:
                 after = _judged(table, feature, requirement, target.confidence) or after
             met = None
