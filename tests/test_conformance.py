@@ -143,8 +143,19 @@ def kinds():
 
 
 KINDS = {kind.name: kind for kind in kinds()}
-MINUTES = ("outcomes of the approved",)
-"""Whose reviews and menus take minutes: every door decides on them in `make check-slow`."""
+LATER = (
+    "outcomes of the approved", "one scope", "ties, at least False", "thresholds by a code",
+    "polars", "a column of thresholds", "points by region", "special codes",
+)  # fmt: skip
+"""A quarter of a minute each, the first minutes: in `make check-slow`."""
+EVERY_KIND = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] if name in LATER else [])
+        for name, kind in KINDS.items()
+    ],
+    ids=KINDS,
+)
 
 
 def fitted(kind):
@@ -167,14 +178,7 @@ def reference():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pytest.param(kind, marks=[pytest.mark.slow] if name in MINUTES else [])
-        for name, kind in KINDS.items()
-    ],
-    ids=KINDS,
-)
+@EVERY_KIND
 def test_every_door_decides_alike(kind, reference, tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
     g, frame = fitted(kind), kind.frame
@@ -241,7 +245,7 @@ def rounded(found):
     return round(found, 9) if isinstance(found, float) else found
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@EVERY_KIND
 def test_every_door_counts_alike(kind):
     frame = kind.frame
     table = duckdb.sql("SELECT * FROM frame")

@@ -12,6 +12,7 @@ from benchmarks.watched import PATHS
 SRC = Path(__file__).parents[2] / "src"
 
 
+@pytest.mark.slow
 def test_a_planted_slowdown_is_noticed(tmp_path):
     """A patch file that is read three times: slower, whatever the machine does beside it."""
     shutil.copytree(SRC, tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))

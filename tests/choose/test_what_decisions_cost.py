@@ -53,6 +53,7 @@ def test_dear_approvals_are_given_to_fewer_people(two_groups):
     assert "Wrong decisions cost" in str(dear)
 
 
+@pytest.mark.slow
 def test_a_column_of_costs_and_the_review(two_groups):
     X, y, s = taken_apart(two_groups)
     X = X.assign(num_1=X["num_1"].abs().fillna(0.0), num_5=X["num_5"].abs().fillna(0.0))

@@ -111,6 +111,7 @@ def test_what_is_said_goes_before_what_is_found(tmp_path):
         relation(str(path), Dialect(encoding="utf-99"))
 
 
+@pytest.mark.slow
 def test_lists_of_flags_add_and_take_out(folder):
     fit = ("fit", "-c", "said.yaml", "--force", "--out", "lists")
     fairpatch(*fit, "--exclude", "num_2", cwd=folder)
@@ -183,6 +184,7 @@ def test_names_are_mapped_one_to_one_or_not_at_all(names):
             assert found[name] == column
 
 
+@pytest.mark.slow
 def test_experiments_do_not_collect_in_the_life_of_a_model(folder):
     fairpatch("fit", "-c", "said.yaml", "--out", "served", "--life", "life", cwd=folder)
     entries = (folder / "life" / "ledger.jsonl").read_text()

@@ -55,7 +55,9 @@ def test_people_who_are_alike_are_people():
         assert not copied(times)
 
 
-@pytest.mark.parametrize("times", [1, 2, 5, 20])
+@pytest.mark.parametrize(
+    "times", [5, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 20))]
+)
 def test_the_level_holds_whatever_was_copied(times):
     """The truth is the limit: five certificates in a hundred, at most."""
     population = Population(p_rule=0.8, accuracy=0.8)

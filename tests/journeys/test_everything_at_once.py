@@ -46,6 +46,7 @@ def alike(g, target, frame, feature, engines):
         assert [str(r) for r in there.results] == [str(r) for r in judged.results]
 
 
+@pytest.mark.slow
 def test_alike_in_memory_duckdb_and_spark(people, spark):
     table = people.drop(columns=list(CHANCES.values()))
     engines = duckdb.from_df(table), spark.createDataFrame(table)

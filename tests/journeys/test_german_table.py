@@ -13,6 +13,7 @@ import pytest
 from fairpatch.patch import load
 from fairpatch.patch.row_scorer import RowScorer
 
+pytestmark = pytest.mark.slow  # two minutes; the lender's file goes the same way in `make check`
 SCRIPT = Path(__file__).parents[2] / "docs" / "examples" / "german_table.py"
 
 

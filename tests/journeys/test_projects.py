@@ -38,6 +38,7 @@ def test_a_lender_learns_signs_deploys_and_watches_a_month(tmp_path):
     assert "2026-12" in said
 
 
+@pytest.mark.slow
 def test_a_platform_invites_exactly_as_many_as_it_has_places(tmp_path):
     home, said = run("hiring", tmp_path, "run.sh")
     invited = (home / "invited.csv").read_text().splitlines()
@@ -46,6 +47,7 @@ def test_a_platform_invites_exactly_as_many_as_it_has_places(tmp_path):
     assert "certified" in said
 
 
+@pytest.mark.slow
 def test_a_researcher_sees_methods_side_by_side(tmp_path):
     _, said = run("research", tmp_path, "run.sh")
     rows = {line[:12].strip(): line[12:].split() for line in said.splitlines()[1:]}

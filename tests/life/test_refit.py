@@ -65,6 +65,7 @@ def test_a_kept_patch_knows_its_new_model(found):
     assert "score" not in {c.name for o in found.options.values() for c in o.model.patch.columns}
 
 
+@pytest.mark.slow
 def test_learning_near_the_old_card_changes_fewer_of_yesterdays_decisions(patched):
     rows = month(41, 5_000).drop(columns="id")
     S = {"sensitive_features": ["group"]}
