@@ -33,7 +33,7 @@ from fairpatch.identity.fingerprint import scores_alike
 from fairpatch.inputs.base import NO_SCORE, BaseModel, chances_of, scores_of, thresholds_of
 from fairpatch.inputs.past_decisions import made_in, made_of
 from fairpatch.inputs.probable import columns_of
-from fairpatch.inputs.sensitive import Given, take_apart
+from fairpatch.inputs.sensitive import Given, column_names, take_apart
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.comparisons import Comparisons
 from fairpatch.measure.counts import Counts
@@ -112,10 +112,11 @@ class PatchedModel:
 
         Of a patch that refers people these are f's decisions: a person takes the others.
         """
-        f_logit = self.logits(X)
-        if self.patch.action == "refer":
-            return self._as_f(f_logit > 0)
-        return self._as_f(self.patch.decide(X, f_logit))
+        return self._decided(X, self.logits(X))
+
+    def _decided(self, X: Any, f_logit: Floats) -> Bools:
+        refers = self.patch.action == "refer"
+        return self._as_f(f_logit > 0 if refers else self.patch.decide(X, f_logit))
 
     def refer(self, X: Any) -> Bools:
         """Whom a person should look at: whoever would change, where the patch refers people."""
@@ -132,8 +133,10 @@ class PatchedModel:
         return np.asarray(favoured == bool(self.patch.decision.favourable))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The patched decision, as a label."""
-        return np.asarray(self.classes[self.decide(X).astype(int)])
+        """The patched decision, as a label; rows unlike those of the fit are warned of."""
+        f_logit = self.logits(X)
+        self.compare(X, f_logit).warn_refused()
+        return np.asarray(self.classes[self._decided(X, f_logit) * 1])
 
     def predict_proba(self, X: Any) -> Floats:
         """Patched probabilities of the two classes; the threshold still holds."""
@@ -261,7 +264,7 @@ class PatchedModel:
         if not hasattr(X, "fetch_arrow_table") or X.count("*").fetchall()[0][0] > MOST:
             return None
         roles, known = self.patch.roles, () if self.used is None else self.used.columns
-        read = [y, *names_of(S), *self._read(), *known, roles.weight, roles.person,
+        read = [y, *column_names(S), *self._read(), *known, roles.weight, roles.person,
                 *columns_of(roles.probable)]  # fmt: skip
         names = [n for n in dict.fromkeys(read) if isinstance(n, str) and n in X.columns]
         return X.project(", ".join(map(sql_name, names))).df()
@@ -304,7 +307,7 @@ class PatchedModel:
                 person=given.person,
             )
             return counts if drawn is None else of_weights(counts)
-        names, base, X = names_of(sensitive_features), self.base, self._in_scope(X)
+        names, base, X = column_names(sensitive_features), self.base, self._in_scope(X)
         if thinned and base.roles.weight is not None:
             X = thinned_table(X, base.roles)
             base = replace(base, roles=base.roles.replace(weight=None))
@@ -357,7 +360,7 @@ class PatchedModel:
             said, X, *_ = self.that_count(X, y, sensitive_features)
             self.compare(X).act(if_unlike)
             roles = self.patch.roles
-            ask_engine(X, names_of(sensitive_features), self.base, roles, rule_is_open=False)
+            ask_engine(X, column_names(sensitive_features), self.base, roles, rule_is_open=False)
             counts = self.count(
                 X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
@@ -428,10 +431,9 @@ class PatchedModel:
     ) -> Any:
         """The table with more columns: ratio, patched score, decision, change, and its reason.
 
-        Where f is a score column, the engine that holds the table does it all, and a lazy table
-        stays lazy: ``compare`` it where that costs nothing. A frame in memory is compared with the
-        rows of the fit; what looks like another model is refused, unless ``if_unlike`` says "warn"
-        or "ignore".
+        Where f is a score column, the engine that holds the table does it all. First the table is
+        compared with the rows of the fit, in one scan; what looks like another model is refused.
+        With ``if_unlike`` "warn" it is not, and with "ignore" a lazy table is not looked at.
 
         With ``approvals``, exactly so many people get the favourable decision, by the patch's own
         order (``fairpatch.patch.batch``): a number, or places by a column as the target has them,
@@ -441,18 +443,21 @@ class PatchedModel:
         options: dict[str, Any] = {"with_score": with_score, "with_reason": with_reason}
         if approvals is not None:
             return self._apply_to_places(table, approvals, key, if_unlike, options)
-        if is_engine_table(table) and self.base.score_column is not None:
-            return apply(self.patch, table, self.base.score_column, **options)
-        check_columns(self.patch, nw.from_native(table, eager_only=True), self.base.score_column)
+        score = self.base.score_column
+        if score is not None:
+            check_columns(self.patch, nw.from_native(check.a_table("table", table)), score)
+            if if_unlike != "ignore":
+                self.compare(table).act(if_unlike)
+            return apply(self.patch, table, score, **options)
+        frame = nw.from_native(table, eager_only=True)
+        check_columns(self.patch, frame)
         f_logit = self.logits(table)
         self.compare(table, f_logit).act(if_unlike)
-        if self.base.score_column is not None:
-            return apply(self.patch, table, self.base.score_column, **options)
         return with_decisions(
             self.patch,
-            nw.from_native(table, eager_only=True),
+            frame,
             ratio=self.patch.ratio(table, f_logit),
-            score=self._score(table, f_logit),
+            score=self._in_unit(table, self.patch.logits(table, f_logit)),
             before=self._as_f(f_logit > 0),
             after=self._as_f(self.patch.decide(table, f_logit)),
             **options,
@@ -471,7 +476,7 @@ class PatchedModel:
         about = {"approvals": approvals, "key": key, **options}
         score = self.base.score_column
         if score is not None:
-            if not is_engine_table(table):
+            if if_unlike != "ignore":
                 self.compare(table).act(if_unlike)
             return apply_to_places(self.patch, table, score, **about)
         frame = nw.from_native(table, eager_only=True)
@@ -486,15 +491,6 @@ class PatchedModel:
         )
         return nw.from_native(placed, eager_only=True).drop(OWN_SCORE).to_native()
 
-    def _score(self, X: Any, f_logit: Floats) -> Floats:
-        return self._in_unit(X, self.patch.logits(X, f_logit))
-
     def _in_unit(self, X: Any, f_logit: Floats) -> Floats:
         """Log-odds as scores in f's own unit."""
         return scores_of(f_logit, self.patch.decision, thresholds_of(self.patch.decision, X))
-
-
-def names_of(sensitive_features: Any) -> list[str]:
-    """Names of columns of a table in an engine."""
-    one = isinstance(sensitive_features, str)
-    return [sensitive_features] if one else list(sensitive_features)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairpatch._tools.extras import need
 from fairpatch.cli import data as tables
-from fairpatch.cli.say import note, refuse
+from fairpatch.cli.say import complain, note, refuse
+from fairpatch.cli.verdicts import leave
 
 if TYPE_CHECKING:
     from fairpatch.cli.config import Config
@@ -268,6 +269,7 @@ def enforce_if_unlike(comparison: "Comparison", if_unlike: str) -> None:
     """Say how a table differs from the one of the fit, and stop where that is too much."""
     from typing import get_args
 
+    from fairpatch._tools.verdict import Verdict
     from fairpatch.identity.compare import INSTEAD_SHELL, IfUnlike
 
     if if_unlike not in get_args(IfUnlike):
@@ -275,6 +277,7 @@ def enforce_if_unlike(comparison: "Comparison", if_unlike: str) -> None:
     if if_unlike == "ignore" or not comparison.findings:
         return
     if comparison.refused and if_unlike == "refuse":
-        refuse(f"{comparison}. {INSTEAD_SHELL}")
+        complain(f"{comparison}. {INSTEAD_SHELL}")
+        leave(Verdict.OTHER_MODEL)
     for finding in comparison.findings:
         note(f"take care: {finding}")

@@ -38,6 +38,10 @@ ENOUGH = 0.04
 """Where people's mean scores differ less than this (sum of squares), likeness is not judged."""
 FEW = 100
 """Fewer people than this are not compared with others by their mean score."""
+HARDLY = 0.05
+"""Of those who had a category, the share who have it now: fewer are none."""
+MIRRORED = 3.0
+"""Times nearer to the scores turned round than to the scores, from where on they are those."""
 SPREAD = 1.2
 """Four times the spread of a score: a mean of n is off by more than 1.2 / sqrt(n) hardly ever."""
 
@@ -127,7 +131,18 @@ def figures_of(known: Fingerprint, a: Algebra) -> dict[str, Any]:
     for j, print_ in enumerate(known.columns):
         figures |= _of_column(j, print_, n, known.people, a)
     figures["likeness"] = _likeness(known, a)
+    if known.edges and "score_distance" in figures:
+        turned = [a.of(f"s{i}") / n - share for i, share in enumerate(_turned_shares(known))]
+        apart, far = figures["score_distance"], LIMITS["score_distance"][0] * 2
+        as_it_is = (a.highest(turned) * MIRRORED >= apart) | (apart <= far) | (a.of("n") < FEW)
+        figures["likeness"] = a.where(as_it_is, figures["likeness"], -1.0)
     return figures
+
+
+def _turned_shares(known: Fingerprint) -> list[float]:
+    """What the shares at the edges would be if each score were 1 less itself, by straight lines."""
+    x, y = [0.0, *known.edges, 1.0], [0.0, *known.shares, 1.0]
+    return [float(1.0 - np.interp(1.0 - edge, x, y)) for edge in known.edges]
 
 
 def _of_column(j: int, print_: ColumnPrint, n: Any, people: int, a: Algebra) -> dict[str, Any]:
@@ -136,7 +151,13 @@ def _of_column(j: int, print_: ColumnPrint, n: Any, people: int, a: Algebra) -> 
     figures = {f"gaps of {print_.column}": 1.0 - a.of(f"m{j}") / n - print_.missing}
     if print_.categories:
         seen = reduce(lambda x, y: x + y, counts) / there
-        figures[f"unseen of {print_.column}"] = 1.0 - print_.others - seen
+        unseen = 1.0 - print_.others - seen
+        figures[f"unseen of {print_.column}"] = unseen
+        gone = [
+            a.where((c <= HARDLY * share * there) & (unseen >= share / 2), share, 0.0)
+            for c, share in zip(counts, print_.shares, strict=True)
+        ]
+        figures[f"renamed of {print_.column}"] = a.highest(gone)
     if counts:
         apart = [c / there - share for c, share in zip(counts, print_.shares, strict=True)]
         figures[f"distance of {print_.column}"] = a.highest(apart)
@@ -214,11 +235,12 @@ def _count(here: nw.Expr) -> nw.Expr:
 
 Severity = Literal["notice", "refuse"]
 LIMITS: dict[str, tuple[float, float]] = {
-    "score_distance": (0.05, 0.3),
+    "score_distance": (0.05, 0.15),
     "distance": (0.1, 0.5),
     "unseen": (0.01, 0.25),
+    "renamed": (0.01, 0.01),
     "gaps": (0.05, 0.5),
-    "shift": (0.05, 0.25),
+    "shift": (0.05, 0.1),
     "probe": (1e-4, 0.05),
 }
 """Of each figure: noticed from here, refused from there, beyond what chance gives.
@@ -228,6 +250,8 @@ score_distance, distance
     column: another population, other units.
 unseen, gaps
     More people than then with a category that was never seen, and with no value.
+renamed
+    The share then of a category that hardly anybody has now, while as many have an unknown one.
 shift
     Largest difference of f's mean score of people alike in a column: another model.
 probe
@@ -279,6 +303,11 @@ class Comparison:
 
     people: int
     findings: tuple[Finding, ...]
+
+    def warn_refused(self) -> None:
+        """Warn of what ``apply`` refuses: whoever predicts may have changed rows on purpose."""
+        if self.refused:
+            warnings.warn(f"{self}. apply refuses such a table", OtherModelWarning, stacklevel=4)
 
     @property
     def refused(self) -> bool:
@@ -440,6 +469,8 @@ def _text(figure: str, column: str, value: float) -> str:
         f"{value:.2f}): other units, or other people",
         "unseen": f"{value:.1%} more people than when the patch was learned have a category of "
         f"{column!r} that it does not know",
+        "renamed": f"a category of {column!r} that {value:.1%} of the people had is gone, and as "
+        "many have one that the patch does not know: renamed, or written otherwise?",
         "gaps": f"{abs(value):.1%} {'more' if value > 0 else 'fewer'} people have no {column!r}",
         "shift": f"people alike in {column!r} have other scores than when the patch was learned "
         f"(by up to {value:.2f}): another model",

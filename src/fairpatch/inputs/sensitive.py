@@ -334,3 +334,9 @@ def names_in(given: Any, columns: Sequence[str], rows: int) -> list[str] | None:
         lost = next(name for name in wanted if name not in columns)
         raise KeyError(f"there is no column {lost!r} in X" + did_you_mean(lost, columns))
     return None
+
+
+def column_names(sensitive_features: Any) -> list[str]:
+    """Names of columns of a table in an engine."""
+    one = isinstance(sensitive_features, str)
+    return [sensitive_features] if one else list(sensitive_features)
