@@ -181,9 +181,9 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "fitted_")
-        columns = X  # found by name, in whatever order they come
-        if self.named_ or set(getattr(X, "columns", ())) == set(getattr(self, "_columns", ("",))):
-            columns = some_columns(X, self._columns)
+        columns = X
+        if hasattr(self, "_columns"):  # found by name, in whatever order they come
+            columns = some_columns(X, self._columns, no_others=not self.named_)
         return read_features(self, columns, reset=False)
 
 

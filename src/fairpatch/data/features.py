@@ -79,10 +79,12 @@ def read_given(
     return replace(given, X=features, y=labels), label_classes
 
 
-def some_columns(X: Any, names: Any) -> Any:
+def some_columns(X: Any, names: Any, *, no_others: bool = False) -> Any:
     """The named columns of a frame, in that order; what is no frame, or lacks one, stays so."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or not set(names) <= set(frame.columns):
+        return X
+    if no_others and len(names) != len(frame.columns):
         return X
     return frame.select(list(names)).to_native()
 
