@@ -31,11 +31,10 @@ from fairpatch.target import Requirement, Target, judgeable
 
 WIDEST, CLOSEST, RUNGS = 0.25, 0.004, 24
 """How far inside the target the ladder starts, its least step, and its rungs at most."""
-TIMES, FEW = 4.0, 0.02
+TIMES, FEW = 4.0, 0.05
 """The changes that a certificate may cost, as times those of the preferred patch or as a share: who
-has too few rows to certify should see that, and not a patch that changes everybody."""
-NONE_YET = 0.05
-"""The same share where the preferred patch changes nobody: f may meet the target by luck alone."""
+has too few rows to certify should see that, and not a patch that changes everybody. A preferred
+patch that changes hardly anybody may meet the target by luck alone."""
 BACK = 0.05
 """A dial that has fallen so far below where the ladder begins is past its best."""
 ROOM = (3.0, 2.0, 1.0)
@@ -344,7 +343,7 @@ def _ladder(
     met = np.flatnonzero(frontier.met(best.model, target.requirements))
     kept = set(_within(frontier, best.model, met, target).tolist())
     preferred = float(first.change_rate[start])
-    most = max(TIMES * preferred, FEW if preferred else NONE_YET)
+    most = max(TIMES * preferred, FEW)
     rungs, steps, last = [best], [start], float(room[start])
     before = max(1, len(too_many(best.change_rate, least)))
     for k in range(start + 1, len(room)):

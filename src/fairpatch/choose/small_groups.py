@@ -21,8 +21,6 @@ A_HANDFUL = 0.05
 """Of all people, the share of a group from which on it is no handful."""
 MORE, AT_LEAST = 1.25, 0.005
 """Times as many changes, and share of decisions, that a handful must not cost unnoticed."""
-HALF = float(ndtri(0.75))
-"""Half of all normal deviates are within it."""
 MOST_TRIED = 3
 """Groups without which the choice is made again, the smallest first."""
 
@@ -68,8 +66,8 @@ def check_small_groups(rows: Rows, target: Target, certified_on: float) -> None:
     shell = f"--target 'not_compared={_as_yaml(names)}'"
     raise ValueError(
         f"groups too small to judge by {found[0].requirement}: {'; '.join(map(str, found))}. Even "
-        "if all groups were decided alike, it would be shown in less than half of all tries; so "
-        "the patch would change ever more decisions for their sake, and show nothing of them. "
+        "if all groups were decided alike, their interval would be wider than that; so the patch "
+        "would change ever more decisions for their sake, and show nothing of them. "
         f"Leave them out, which the certificate then says: "
         f"{hint(f'Target(..., not_compared={names})', shell)}. Or give more people, or merge "
         "groups that belong together"
@@ -109,14 +107,13 @@ def _too_small(rows: Rows, target: Target, certified_on: float) -> Iterator[TooS
 
 
 def _enough(metric: Metric, limit: float, rows: Rows, confidence: float) -> float | None:
-    """People of a group from whom on a limit is shown in half of all tries, if all rates are alike.
+    """People of a group of fewer than whom a limit is never shown, if all rates are alike.
 
-    A rate p of n people is off by e, of variance p (1 - p) / n, and the limit has to be shown on
-    both sides: with z of the confidence, P(|e| <= limit - z sd) = 1/2 where (z + 0.674) sd = limit;
-    the same for a ratio tau, with -ln tau and the variance (1 - p) / (n p). None where a limit asks
-    for nothing, or rates are not known.
+    A rate p of n people has the variance p (1 - p) / n, and with z of the confidence the interval
+    is wider than the limit where z sqrt(p (1 - p) / n) > limit; for a ratio tau, where
+    z sqrt((1 - p) / (n p)) > -ln tau. None where a limit asks for nothing, or rates are not known.
     """
-    z2, of_label = (ndtri(confidence) + HALF) ** 2, []
+    z2, of_label = ndtri(confidence) ** 2, []
     for of in metric.rates:
         rate = of("f")
         p, share = _rate(rate, rows)
@@ -137,9 +134,9 @@ def enough_for_ratio(p: float, limit: float, confidence: float) -> float:
     """The same for a ratio of rates p.
 
     >>> round(enough_for_ratio(0.45, 0.8, 0.95)), round(enough_for_ratio(0.45, 0.9, 0.95))
-    (132, 592)
+    (66, 298)
     """
-    return float((ndtri(confidence) + HALF) ** 2 * (1 - p) / p / np.log(limit) ** 2)
+    return float(ndtri(confidence) ** 2 * (1 - p) / p / np.log(limit) ** 2)
 
 
 def _rate(rate: Rate, rows: Rows) -> tuple[float, float]:
