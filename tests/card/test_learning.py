@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairpatch import FairPatch, Target
 from fairpatch.card.aim import CellModel, CellModelOptions, Cells, FactoredModel, Limit, multipliers
 from fairpatch.card.bins import Field, bin_edges, fields_of, left_out
 from fairpatch.card.confidence import bands_of, orders_of, with_values
@@ -24,8 +25,16 @@ from fairpatch.card.problem import (
     scorecard_problem,
     scores_for,
 )
-from fairpatch.card.scorecard import Rules, choose_columns, learn_scores, rounded
+from fairpatch.card.scorecard import (
+    Rules,
+    Scores,
+    choose_columns,
+    learn_scores,
+    rounded,
+    steadied,
+)
 from fairpatch.data.rows import Rows
+from fairpatch.datasets import Population
 from fairpatch.decision import Decision
 from fairpatch.inputs.base import BaseModel
 from fairpatch.measure.cells import DIRECTIONS
@@ -34,6 +43,8 @@ from fairpatch.patch import CardScale, Column, Patch
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patch.lines import lines_of
+
+NOISY = Population(p_rule=0.6, accuracy=0.8, groups={"a": (0.6, 0.0), "b": (0.4, 1.0)})
 
 
 def chances(n, groups, seed=0):
@@ -441,3 +452,24 @@ def test_groups_with_outcomes_by_f_and_by_who_has_which():
     assert np.abs(outcome - 1 / (1 + np.exp(-f))).max() < 0.1
     second = p[:, 2:].sum(1)
     assert abs(second[Z[:, 0] > 0.5].mean() - 0.7) < 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_of_noise_earn_no_points(seed):
+    """Sixty districts and thirty branches that have nothing to do with anything."""
+    n, random = 4_000, np.random.default_rng(seed)
+    table = NOISY.sample(n, seed=seed).to_pandas()
+    table["Region"] = [f"R{i:02}" for i in random.integers(0, 60, n)]
+    table["Branch"] = [f"B{i:02}" for i in np.minimum(random.geometric(0.1, n), 30)]
+    X, y, s = table.drop(columns=["id", "y", "group"]), table["y"], table["group"]
+    g = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s)
+    assert not {"Region", "Branch"} & {column.name for column in g.patch_.columns}
+
+
+def test_a_category_within_two_standard_errors_has_no_points():
+    whole = Scores({0: np.array([0.0, 0.3, 0.3])}, 0.0)
+    near, far = np.array([0.28, 0.29, 0.3, 0.31, 0.32]), np.array([-0.2, 0.1, 0.3, 0.5, 0.8])
+    parts = [Scores({0: np.array([0.0, a, b])}, 0.0) for a, b in zip(near, far, strict=True)]
+    steady = steadied(whole, parts, Rules(((),), (0,)))[0].values[0]
+    # v = 4/5 sum (p_k - mean)^2: 0.0008 and 0.464
+    assert steady == pytest.approx([0.0, 0.3 * (1 - 4 * 0.0008 / 0.09), 0.0])

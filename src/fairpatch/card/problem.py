@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2_contingency
 
 from fairpatch._tools.arrays import Bools, Floats, Ints
 from fairpatch.card.aim import CellModel, CellModelOptions, Cells, FactoredModel, Limit, multipliers
@@ -29,6 +30,8 @@ from fairpatch.patch.encoding import Encoder
 from fairpatch.patch.parts import Lock
 from fairpatch.patch.terms import locked_rows
 
+BY_CHANCE = 0.01
+"""How often a column that says nothing of the groups may be taken all the same."""
 NEAR = 0.5
 """How fast people count for less as f gets more confident: exp(-m / NEAR)."""
 
@@ -162,9 +165,37 @@ def _model(
 
 
 def columns_for(problem: ScorecardProblem, aim: Aim, most: int) -> list[int]:
-    """The columns of a scorecard for an aim."""
+    """The columns of a scorecard for an aim: of those that tell who is in which cell."""
     args = (problem.fields, problem.rules, problem.pieces, aim.push(problem), problem.near)
-    return choose_columns(*args, most)
+    return choose_columns(*args, most, _telling(problem, aim))
+
+
+def _telling(problem: ScorecardProblem, aim: Aim) -> list[int] | None:
+    """Fields whose pieces go with the cells beyond chance; all, where none does.
+
+    The push is worked out from all columns together, noise among them; what a column says of it
+    alone has to survive. Pearson's chi-squared of pieces and cells, of any sensitive feature.
+    """
+    codes = [
+        replace(cells, strata=1, blocks=()).code(group, problem.y)
+        for cells, group in zip(aim.cells, problem.groups.T, strict=True)
+    ]
+    found = [
+        j for j, piece in enumerate(problem.pieces)
+        if min(_chance(piece, code) for code in codes) < BY_CHANCE
+    ]  # fmt: skip
+    return found or None
+
+
+def _chance(piece: Ints, code: Ints) -> float:
+    """How often chance gives so much, if pieces and cells have nothing to do with each other."""
+    known = code >= 0
+    table = np.zeros((int(piece.max(initial=0)) + 1, int(code.max(initial=0)) + 1))
+    np.add.at(table, (piece[known], code[known]), 1)
+    table = table[table.sum(1) > 0][:, table.sum(0) > 0]
+    if min(table.shape, default=0) < 2:
+        return 1.0
+    return float(chi2_contingency(table).pvalue)
 
 
 def scores_for(problem: ScorecardProblem, aim: Aim, used: Sequence[int]) -> Scores:

@@ -7,7 +7,7 @@ falls: p is a sum of steps that are at least 0. Scaling h scales p, so one solut
 weight of f's confidence; rounding to whole points comes after.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,6 +38,8 @@ SPARE = 2
 """Columns that are tried beyond those allowed, before the least of them are left out."""
 NOTHING = 1e-6
 """Of the push: scores that vary by less say nothing."""
+BEYOND = 2.0
+"""Standard errors within which a category's score is noise."""
 HARDLY = 0.005
 """Of what a card says of the push: a column that says less is left out."""
 
@@ -187,16 +189,18 @@ class Fit:
 
 def choose_columns(
     fields: Sequence[Field], rules: Rules, pieces: Sequence[Ints], push: Floats, weight: Floats,
-    most: int,
+    most: int, among: Collection[int] | None = None,
 ) -> list[int]:  # fmt: skip
-    """The few columns that say a push best: one after the other, then the least left out again."""
+    """The few columns that say a push best: one after the other, then the least left out again.
+
+    ``among`` are those that may be chosen; all, if not given.
+    """
     chosen: list[int] = []
     left = push - np.average(push, weights=weight)
-    while len(chosen) < min(most + SPARE, len(fields)):
+    able = range(len(fields)) if among is None else sorted(among)
+    while len(chosen) < min(most + SPARE, len(able)):
         gains = {
-            j: _gain(field, rules, j, pieces[j], left, weight)
-            for j, field in enumerate(fields)
-            if j not in chosen
+            j: _gain(fields[j], rules, j, pieces[j], left, weight) for j in able if j not in chosen
         }
         best = max(gains, key=lambda j: (gains[j], -j))
         if gains[best] <= 0:
@@ -266,7 +270,8 @@ def steadied(whole: Scores, parts: Sequence[Scores], rules: Rules) -> list[Score
     """Scores and those without a fold each, shrunken towards 0 by what the folds say of them.
 
     A category's score p has the jackknife's variance v over the folds, and its evidence is what is
-    left of it: p max(0, 1 - v / p^2). What has an order stands, as its steps say it together.
+    left of it: p max(0, 1 - 4 v / p^2), nothing within two standard errors. What has an order
+    stands, as its steps say it together.
     """
     if not parts:
         return [whole]
@@ -274,7 +279,7 @@ def steadied(whole: Scores, parts: Sequence[Scores], rules: Rules) -> list[Score
     for j, p in whole.values.items():
         others = np.stack([part.values.get(j, np.zeros_like(p)) for part in parts])
         v = (n - 1) / n * np.sum((others - others.mean(0)) ** 2, axis=0)
-        shrunken = np.maximum(0.0, 1 - v / np.maximum(p**2, 1e-12))
+        shrunken = np.maximum(0.0, 1 - BEYOND**2 * v / np.maximum(p**2, 1e-12))
         ordered = [k for level in rules.levels[j] for k in level]
         shrunken[ordered] = 1.0
         factors[j] = shrunken
