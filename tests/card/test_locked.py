@@ -84,7 +84,8 @@ def test_counts_are_the_same_in_an_engine(fitted):
 def test_a_fit_to_a_table_in_an_engine_locks_too():
     frame = people(6_000, seed=7)
     table = duckdb.from_df(frame.assign(knocked_out=frame["policy"] == "knock-out"))
-    g = FairPatch("score", Target(p_rule=0.75, locked={"knocked_out": True}),
+    few = {"group": ["D"]}
+    g = FairPatch("score", Target(p_rule=0.75, locked={"knocked_out": True}, not_compared=few),
                   roles=Roles(key="id"))  # fmt: skip
     g.fit(table, "y", sensitive_features=["group"])
     decided = g.patched_.apply(table).df()
@@ -145,7 +146,8 @@ def test_what_cannot_be_meant_is_refused(locked, said):
 
 def test_other_learners_refuse_to_lock():
     X, y, s = taken_apart(people(500))
-    target = Target(p_rule=0.75, locked={"policy": "knock-out"})
+    few = {"group": ["C"]}
+    target = Target(p_rule=0.75, locked={"policy": "knock-out"}, not_compared=few)
     quick = Adversarial(training=Training(n_steps=10))
     with pytest.raises(ValueError, match="only a scorecard locks rows"):
         FairPatch("score", target, learner=quick).fit(X, y, sensitive_features=s)

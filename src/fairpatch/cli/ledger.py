@@ -1,6 +1,7 @@
 """The ledger of a model's life: what happened, whether it is whole, which patch decided when."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,6 +61,7 @@ def record(
     if ledger is None:
         return None
     patch = _hash(run)
+    ledger.keep(patch, patch_path(run))
     if not ledger.entries() and event not in BEGINS:
         ledger.append("fitted", patch, run=str(run), facts=facts_of(run), key=key, signer=signer)
     last = next((e for e in reversed(ledger.entries()) if e.event in (event, "retired")), None)
@@ -155,11 +157,16 @@ TOLD = ("way", "period", "target", "certificate")
 
 def run(
     life: Annotated[Path, typer.Argument(help="the folder of ledger and history")],
-    on: Annotated[str | None, typer.Option(help="which patch decided on this day")] = None,
+    on: Annotated[
+        str | None, typer.Option(help="which patch decided on this day, or moment")
+    ] = None,
     fitted: Annotated[Path | None, typer.Option(help="note that this run was fitted")] = None,
     applied: Annotated[Path | None, typer.Option(help="note that this run is in use")] = None,
     retired: Annotated[Path | None, typer.Option(help="note that this run is not any more")] = None,
-    since: Annotated[str | None, typer.Option(help="from this day on, 2026-12-01")] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(help="from this day (UTC) or moment on, 2026-12-01 or 2026-12-01T22:30+01:00"),
+    ] = None,
     key: SigningKey = None,
     name: Signer = None,
     verify: Annotated[
@@ -173,15 +180,24 @@ def run(
     if fitted is not None:
         record(fitted, life, "fitted", key=key, signer=name, since=since, **facts_of(fitted))
     if applied is not None:
-        record(applied, life, "applied", key=key, signer=name, since=since)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        in_use = ledger.in_force(now).used if ledger.path.exists() else None
+        if since is None and in_use is not None and in_use.patch == _hash(applied):
+            since = in_use.since  # it is already
+        whom = _where(applied)
+        record(applied, life, "applied", key=key, signer=name, since=since or now, **whom)
     if retired is not None:
         record(retired, life, "retired", key=key, signer=name, since=since)
+        note(
+            "from then on no patch is in use, and the base model decides alone. To go back to an "
+            f"earlier one: fairpatch ledger {life} --applied RUN --since WHEN"
+        )
     if not (life / LEDGER).exists():
         refuse(f"{life} has no ledger; one begins with: fairpatch ledger {life} --fitted RUN")
     entries = ledger.verify(head=head, key=verify)
     if on is not None:
         in_force = ledger.in_force(on)
-        say_json(_in_force_data(in_force)) if json else say(_in_force(in_force))
+        say_json(_in_force_data(in_force)) if json else say(_in_force(in_force, ledger))
         return
     changes = ledger.changes_since_first()
     if json:
@@ -195,13 +211,22 @@ def run(
     say(f"The ledger is whole: {many}. Head: {entries[-1].hash if entries else 'none'}")
 
 
+def _where(run: Path) -> dict[str, Any]:
+    """For whom a patch is in use, where not for everybody."""
+    from fairpatch.patch import load
+
+    patch = load(patch_path(run))
+    facts = {"where": " and ".join(map(str, patch.scope)), "pilot": str(patch.pilot or "")}
+    return {name: text for name, text in facts.items() if text}
+
+
 def _table(entries: "list[Entry]") -> str:
     from fairpatch._tools.tables import Table
 
     rows = [
         [
-            str(e.number), e.at[:10], e.day, in_words(e), e.patch[:8], e.run or "",
-            (e.signer or "yes") if e.signature else "no",
+            str(e.number), e.at[:10], f"{e.since or e.day}{_late(e)}", in_words(e),
+            e.patch[:8], e.run or "", (e.signer or "yes") if e.signature else "no",
             "; ".join(f"{k}: {v}" for k, v in e.facts.items() if k in TOLD),
         ]
         for e in entries
@@ -210,23 +235,39 @@ def _table(entries: "list[Entry]") -> str:
     return Table("The life of a model", header, rows).text()
 
 
+def _late(entry: "Entry") -> str:
+    """Whether it was written after it began to hold."""
+    return f" (written {entry.late} days later)" if entry.since and entry.late else ""
+
+
 def _in_force_data(on_day: "OnDay") -> dict[str, Any]:
     return {
         "day": on_day.day,
         "patch": on_day.patch,
+        "during": [{"from": at.isoformat(), "patch": p} for at, p in on_day.during],
         "entries": [e.model_dump(mode="json") for e in on_day.entries],
     }
 
 
-def _in_force(on_day: "OnDay") -> str:
-    """Which patch, its target, who signed, whether it held."""
+def _in_force(on_day: "OnDay", ledger: "Ledger") -> str:
+    """Which patch, its target, who signed, whether it held, and where it is kept."""
+    during = [
+        f"  from {at.isoformat(timespec='minutes')}: {f'patch {p}' if p else 'no patch'}"
+        for at, p in on_day.during
+    ]
+    head = f"{on_day.day} (UTC), more than one:\n" + "\n".join([*during, ""]) if during else ""
     if on_day.patch is None:
-        return f"{on_day.day}: no patch was in use, by the ledger"
-    used = on_day.last("applied")
+        return f"{head}{on_day.day}: no patch was in use, by the ledger"
+    used = on_day.used
     born = on_day.last("refitted") or on_day.last("fitted")
     signed, kept = on_day.last("signed"), on_day.last("monitored")
     certified = on_day.last("certified")
-    lines = [f"{on_day.day}: patch {on_day.patch} ({used.run if used else 'run not known'})"]
+    run = used.run if used else "run not known"
+    lines = [f"{head}{on_day.day}: patch {on_day.patch} ({run})"]
+    if used is not None:
+        lines.append(f"  in use since: {used.since}{_late(used)}")
+        lines += [f"  {name}: {used.facts[name]}" for name in ("where", "pilot")
+                  if name in used.facts]  # fmt: skip
     if born is not None:
         lines.append(f"  target: {born.facts.get('target', 'not noted')}")
         lines.append(f"  certificate of the fit: {born.facts.get('certificate')}")
@@ -238,4 +279,11 @@ def _in_force(on_day: "OnDay") -> str:
     if kept is not None:
         looks = [str(e.facts.get("period")) for e in on_day.entries if e.event == "monitored"]
         held = f"{kept.facts.get('verdict')}, by {len(set(looks))} periods up to {max(looks)}"
-    return "\n".join([*lines, f"  did it hold: {held}"])
+    lines.append(f"  did it hold: {held}")
+    file = ledger.kept(on_day.patch)
+    if file.exists():
+        lines.append(
+            f"  why somebody was decided so: fairpatch apply {file} PEOPLE OUT --score COLUMN "
+            "--reasons"
+        )
+    return "\n".join(lines)

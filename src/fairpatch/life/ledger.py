@@ -9,9 +9,10 @@ noted elsewhere.
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -43,7 +44,9 @@ class Entry(Part):
     event: Event
     patch: str = Field(description="SHA-256 of the patch")
     run: str | None = Field(None, description="the run's folder")
-    since: str | None = Field(None, description="the day from which on it holds, as 2026-12-01")
+    since: str | None = Field(
+        None, description="from when on it holds: 2026-12-01 (UTC), or 2026-12-01T22:30+01:00"
+    )
     facts: dict[str, Any] = Field(default_factory=dict, description="what was found; no person's")
     after: str = Field(description="the hash of the entry before")
     signer: str | None = None
@@ -61,18 +64,54 @@ class Entry(Part):
 
     @property
     def day(self) -> str:
-        """From when on it holds."""
-        return self.since or self.at[:10]
+        """The day from which on it holds, as it was given."""
+        return (self.since or self.at)[:10]
+
+    @property
+    def moment(self) -> datetime:
+        """The moment from which on it holds."""
+        return moment(self.since or self.at)
+
+    @property
+    def late(self) -> int:
+        """How many days after it began to hold it was written: what is backdated is said so."""
+        return max(0, (moment(self.at) - self.moment).days)
+
+
+def moment(text: str) -> datetime:
+    """A day as its first moment in UTC; or a moment, whose zone must be said.
+
+    >>> moment("2026-12-01T22:30+01:00").isoformat(), moment("2026-12-01").isoformat()
+    ('2026-12-01T21:30:00+00:00', '2026-12-01T00:00:00+00:00')
+    """
+    try:
+        found = datetime.fromisoformat(text if "-" in text[:8] and "W" not in text else "")
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is not a date; expected one such as 2026-12-01, or 2026-12-01T22:30+01:00"
+        ) from None
+    if DAY.fullmatch(text):
+        return found.replace(tzinfo=UTC)
+    if found.tzinfo is None:
+        raise ValueError(f"{text!r} has no zone; expected one such as 2026-12-01T22:30+01:00")
+    return found.astimezone(UTC)
+
+
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 @dataclass(frozen=True)
 class OnDay:
-    """Which patch decided on a day, and what was known of it."""
+    """Which patch decided on a day, at its end, or at a moment; and what was known of it."""
 
     day: str
     patch: str | None
     entries: tuple[Entry, ...]
     """Of that patch, up to the end of the ledger."""
+    used: Entry | None = None
+    """The entry that put it in use."""
+    during: tuple[tuple[datetime, str | None], ...] = ()
+    """Of a day on which that changed: from when on which patch was in use, the first before it."""
 
     def last(self, event: Event) -> Entry | None:
         """The last entry of a kind."""
@@ -102,7 +141,7 @@ class Ledger:
     ) -> Entry:
         """Add an entry, signed where a private key is given; the ledger must be whole."""
         if since is not None:
-            _day(since)
+            moment(since)
         made: list[Entry] = []
 
         def line_after(lines: list[bytes]) -> bytes:
@@ -133,6 +172,18 @@ class Ledger:
 
         append_line(self.path, line_after, lambda: self._note(made[0]))
         return made[0]
+
+    def keep(self, patch: str, source: Path) -> Path:
+        """A patch beside the ledger, by its hash: what decided is known when its run is gone."""
+        path = self.kept(patch)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, source.read_text(encoding="utf-8").rstrip("\n"))
+        return path
+
+    def kept(self, patch: str) -> Path:
+        """Where a patch is kept."""
+        return self.path.parent / "patches" / f"{patch[:16]}.json"
 
     def _note(self, entry: Entry) -> None:
         write_whole(self._head, json.dumps({"entries": entry.number, "sha256": entry.hash}))
@@ -191,19 +242,27 @@ class Ledger:
         )
 
     def in_force(self, day: str) -> OnDay:
-        """Which patch decided on a day: the one put in use last by then and not retired since."""
-        _day(day)
-        patch, all_ = None, self.entries()
-        for entry in sorted(all_, key=lambda e: (e.day, e.number)):
-            if entry.day > day:
+        """Which patch decided at a moment, or on a day: the one put in use last and not retired."""
+        begin, all_ = moment(day), self.entries()
+        whole_day = DAY.fullmatch(day) is not None
+        end = begin + timedelta(days=1) if whole_day else begin + timedelta(microseconds=1)
+        used: Entry | None = None
+        during: list[tuple[datetime, str | None]] = []
+        for entry in sorted(all_, key=lambda e: (e.moment, e.number)):
+            if entry.moment >= end:
                 break
-            if (
-                entry.event == "applied" and entry.since
-            ):  # put in use; not one table that was scored
-                patch = entry.patch
-            elif entry.event == "retired" and entry.patch == patch:
-                patch = None
-        return OnDay(day, patch, tuple(e for e in all_ if e.patch == patch))
+            now = used
+            if entry.event == "applied" and entry.since:  # put in use; not one table that was read
+                now = entry
+            elif entry.event == "retired" and used is not None and entry.patch == used.patch:
+                now = None
+            before, after = (None if e is None else e.patch for e in (used, now))
+            if before != after and whole_day and entry.moment > begin:
+                during += [] if during else [(begin, before)]
+                during.append((entry.moment, after))
+            used = now
+        patch = None if used is None else used.patch
+        return OnDay(day, patch, tuple(e for e in all_ if e.patch == patch), used, tuple(during))
 
     def changes_since_first(self) -> float | None:
         """About how large a share of decisions differs from the first validated model's, at most.
@@ -244,15 +303,6 @@ def _head_of(path: Path) -> tuple[int, str] | None:
         raise BrokenLedgerError(f"{path} cannot be read: take the ledger from a backup") from None
 
 
-def _day(text: str) -> None:
-    try:
-        same = date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        same = False
-    if not same:
-        raise ValueError(f"{text!r} is not a date; expected one such as 2026-12-01")
-
-
 def _sign(text: str, path: Path) -> str:
     """A signature of a hash with a private key of an elliptic curve."""
     keys = need("cryptography.hazmat.primitives.serialization", extra="sign")
@@ -289,11 +339,12 @@ def _check_order(before: list[Entry], event: Event, patch: str, since: str | Non
             f"the ledger's last entry was written at {before[-1].at}, and this machine's clock "
             f"says {now}: set the clock first"
         )
-    started = [e.day for e in before if e.event == "applied" and e.since and e.patch == patch]
+    started = [e for e in before if e.event == "applied" and e.since and e.patch == patch]
     if event == "retired" and not started:
         raise ValueError("by the ledger this patch was never put in use, so its use cannot end")
-    if event == "retired" and (since or now[:10]) < min(started):
+    first = min(started, key=lambda e: e.moment, default=None)
+    if event == "retired" and first is not None and moment(since or now) < first.moment:
         raise ValueError(
-            f"this patch was put in use on {min(started)}, and cannot be retired before, on "
+            f"this patch was put in use on {first.since}, and cannot be retired before, on "
             f"{since or now[:10]}"
         )

@@ -196,3 +196,14 @@ def _weights(sample_weight: Any) -> Floats:
     if not (np.isfinite(weight) & (weight >= 0)).all():
         raise ValueError("sample_weight must be a finite number, at least 0, in every row")
     return weight
+
+
+def heads_of(
+    frame: Any, features: tuple[str, ...], person: str | None, tables: dict[str, Any]
+) -> dict[str, Any]:
+    """How many people every group of a table in an engine has, where they have several rows."""
+    if person is None:
+        return {}
+    heads, in_all = people_of(frame, features, person)
+    of = [heads[group] for group in tables["groups"]]
+    return {"persons": np.array(of, np.int64), "in_all": in_all}

@@ -27,7 +27,7 @@ from fairpatch.measure.counting import (
     bit,
     count_arrays,
     group_by,
-    people_of,
+    heads_of,
     tables_of,
 )
 from fairpatch.measure.groups import Group, ordered
@@ -213,7 +213,7 @@ class Counts:
         given = {k: v for k, v in keys.items() if v is not None}
         rows = group_by(frame, (*features, *strata), given, sample_weight, membership, person)
         tables = tables_of(features, rows, tuple(strata))
-        return cls(**tables, **_persons(frame, features, person, tables), outcomes=outcomes)
+        return cls(**tables, **heads_of(frame, features, person, tables), outcomes=outcomes)
 
     @classmethod
     def from_frame_each(
@@ -257,7 +257,7 @@ class Counts:
             rows = [{**row, LABEL: label_of(plain(row[LABEL]))} for row in rows]
         decided = ([{**r, GIVEN: g(r[BEFORE], r[GIVEN])} for r in rows] for g in readings)
         tables = [tables_of(features, own, tuple(strata)) for own in decided]
-        heads = _persons(frame, features, person, tables[0]) if tables else {}
+        heads = heads_of(frame, features, person, tables[0]) if tables else {}
         return [cls(**own, **heads, outcomes=outcomes) for own in tables]
 
     def along(self, *axes: Axis, of: Sums = "n") -> NDArray[Any]:
@@ -336,12 +336,11 @@ class Counts:
 
     def without(self, names: Mapping[str, Collection[str]]) -> Self:
         """The same people, with those of some groups as if their feature were missing."""
-        here = {name: set(map(str, groups)) for name, groups in names.items()}
+        gone = {(name, str(group)) for name, groups in names.items() for group in groups}
         named = [
-            tuple(None if str(v) in here.get(f, ()) else v
-                  for f, v in zip(self.features, group, strict=True))
-            for group in self.groups
-        ]  # fmt: skip
+            tuple(None if (f, str(v)) in gone else v for f, v in zip(self.features, g, strict=True))
+            for g in self.groups
+        ]
         return self if named == list(self.groups) else self._merged(self.features, named)
 
     def _merged(self, features: tuple[str, ...], old: Sequence[Group]) -> Self:
@@ -499,14 +498,3 @@ class Counts:
 def _masked(table: NDArray[Any], mask: Bools) -> NDArray[Any]:
     """A table, nothing but some of its cells; parts have an axis of their own after those."""
     return table * mask.reshape(mask.shape + (1,) * (table.ndim - 2 - mask.ndim))
-
-
-def _persons(
-    frame: Any, features: tuple[str, ...], person: str | None, tables: dict[str, Any]
-) -> dict[str, Any]:
-    """How many people every group of a table in an engine has, where they have several rows."""
-    if person is None:
-        return {}
-    heads, in_all = people_of(frame, features, person)
-    of = [heads[group] for group in tables["groups"]]
-    return {"persons": np.array(of, np.int64), "in_all": in_all}
