@@ -461,7 +461,7 @@ def test_columns_of_noise_earn_no_points(seed):
     table = NOISY.sample(n, seed=seed).to_pandas()
     table["Region"] = [f"R{i:02}" for i in random.integers(0, 60, n)]
     table["Branch"] = [f"B{i:02}" for i in np.minimum(random.geometric(0.1, n), 30)]
-    noise = {f"noise_{k}": random.normal(size=n) for k in range(6)}
+    noise = {f"noise{k}": random.normal(size=n) for k in range(6)}
     table = table.assign(**noise)
     X, y, s = table.drop(columns=["id", "y", "group"]), table["y"], table["group"]
     g = FairPatch("score", Target(p_rule=0.8)).fit(X, y, sensitive_features=s)

@@ -3,6 +3,7 @@
 import contextlib
 import contextvars
 import errno
+import hashlib
 import io
 import json
 import shutil
@@ -10,6 +11,7 @@ import socket
 import sys
 from unittest import mock
 
+import duckdb
 import pytest
 
 import fairpatch as fairpatch_
@@ -177,3 +179,38 @@ def test_names_of_version_0_1_answer(run):
 )
 def test_an_option_of_another_kind_of_deployment_is_refused(run, words, said):
     assert said in fairpatch("deploy", "run", *words, cwd=run, code=2).stderr
+
+
+def test_a_complaint_is_answered_from_the_ledger_alone(run, tmp_path):
+    """Which patch decided on that day, from which moment on, and why: when its run is gone."""
+    shutil.copytree(run / "run", tmp_path / "run")
+    people = str(run / "people.parquet")
+
+    def ledger(*words, code=0):
+        return fairpatch("ledger", "life", *words, cwd=tmp_path, code=code)
+
+    fairpatch("apply", "run", people, "out.parquet", "--life", "life", cwd=tmp_path)
+    marks = duckdb.sql(
+        f"SELECT decode(value) FROM parquet_kv_metadata('{tmp_path / 'out.parquet'}') "
+        "WHERE decode(key) = 'fairpatch_patch'"
+    ).fetchall()
+    (fitted, applied) = Ledger(tmp_path / "life" / "ledger.jsonl").entries()
+    assert marks == [(fitted.patch,)]
+    whole = hashlib.sha256((tmp_path / "out.parquet").read_bytes()).digest()
+    assert applied.facts["out_sha256"] == hashlib.sha256(whole).hexdigest()
+    assert "has no zone" in ledger("--applied", "run", "--since", "2026-01-05T22:30", code=1).stderr
+    ledger("--applied", "run", "--since", "2026-01-05T22:30+01:00")
+    gone = ledger("--retired", "run", "--since", "2026-01-20")
+    assert "the base model decides alone. To go back to an earlier one" in gone.stderr
+    shutil.rmtree(tmp_path / "run")
+    said = ledger("--on", "2026-01-05").stdout
+    assert "2026-01-05 (UTC), more than one:" in said
+    assert "from 2026-01-05T00:00+00:00: no patch" in said
+    assert f"from 2026-01-05T21:30+00:00: patch {fitted.patch}" in said
+    assert "in use since: 2026-01-05T22:30+01:00 (written" in said
+    assert "no patch was in use" in ledger("--on", "2026-01-05T21:29Z").stdout
+    assert "no patch was in use" in ledger("--on", "2026-01-20").stdout
+    kept = said.split("fairpatch apply ")[1].split()[0]
+    why = ("apply", kept, people, "why.csv", "--score", "score", "--reasons")
+    fairpatch(*why, cwd=tmp_path)
+    assert "fairpatch_reason" in (tmp_path / "why.csv").read_text().splitlines()[0]

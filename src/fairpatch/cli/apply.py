@@ -110,7 +110,16 @@ def run(
             dialect = tables.dialect_read(origin, csv) if out.suffix == ".csv" else None
             _write(loaded, table, column, out, what | places, dialect, keep_formulas=keep_formulas)
     acts: dict[str, Any] = {} if loaded.pilot is None else {"pilot": str(loaded.pilot)}
+    acts |= {"data_sha256": tables.fingerprint(origin), "out_sha256": tables.fingerprint(str(out))}
     record(patch, life, "applied", data=origin, out=str(out), **acts)
+
+
+def _marks(patch: "Patch") -> dict[str, str]:
+    """By which a file is known to be decided by a patch, and by what program."""
+    from fairpatch import __version__
+    from fairpatch.report.signed import patch_hash
+
+    return {"fairpatch_patch": patch_hash(patch), "fairpatch_version": __version__}
 
 
 def _say_unjudged(patch: "Patch", table: Any) -> None:
@@ -226,7 +235,7 @@ def _write(
     if csv is not None and not keep_formulas:
         applied = tables.without_formulas(applied)
     with whole_file(out) as unfinished:
-        written = write(applied, unfinished, csv)
+        written = write(applied, unfinished, csv, _marks(patch))
         moved = REFERRED if REFERRED in written.columns else CHANGED
         yes = f'CAST("{moved}" AS BOOLEAN)'
         sums = f"count(*), count(*) FILTER ({yes}), count(*) FILTER ({yes} IS NULL)"

@@ -9,6 +9,7 @@ import codecs
 import gzip
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import islice
@@ -214,11 +215,19 @@ FRACTIONS = ("DOUBLE", "FLOAT", "DECIMAL")
 """Types that are written with a decimal sign."""
 
 
-def write(table: Any, path: Path, csv: Dialect | None) -> Any:
-    """Write a table as Parquet, or as text in a dialect, in UTF-8; gives it as it lies there."""
+def write(table: Any, path: Path, csv: Dialect | None, marks: Mapping[str, str]) -> Any:
+    """Write a table as Parquet, or as text in a dialect, in UTF-8; gives it as it lies there.
+
+    A Parquet file has the ``marks`` among its metadata.
+    """
     duckdb = need("duckdb", extra="cli")
     if csv is None:
-        table.to_parquet(str(path))
+        inside = ", ".join(f"{name}: '{text}'" for name, text in marks.items())  # our own words
+        place = str(path).replace("'", "''")
+        table.query(
+            "whole",
+            f"COPY (FROM whole) TO '{place}' (FORMAT parquet, KV_METADATA {{{inside}}})",
+        )
         return duckdb.read_parquet(str(path), connection=connected())
     between = csv.delimiter or (";" if csv.decimal == "," else ",")
     if csv.decimal == ",":
