@@ -11,6 +11,7 @@ import numpy as np
 from fairpatch._tools import checks as check
 from fairpatch._tools.arrays import Floats
 from fairpatch._tools.progress import showing
+from fairpatch._tools.verdict import FitWarning
 from fairpatch.card.learner import Card
 from fairpatch.choose.certificate import Certificate
 from fairpatch.choose.choice import Choice
@@ -363,6 +364,8 @@ class FairPatch(PatchEstimator):
         patch = with_probe(fitted.patch, base, splits.learn.X)
         judged = fitted.certificate and fitted.certificate.remarking(said)
         self._remember(replace(fitted, patch=patch, certificate=judged), base, classes, named)
+        for text in fitted.doubts:
+            warnings.warn(text, FitWarning, stacklevel=4)
         return self
 
     def _remember(self, fitted: Fitted, base: BaseModel, classes: Any, named: bool) -> None:

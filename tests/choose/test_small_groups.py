@@ -1,11 +1,13 @@
 """Groups too small to judge, and handfuls that decide for everybody."""
 
+import warnings
+
 import duckdb
 import numpy as np
 import pytest
 
 from fairpatch import FairPatch, Roles, Target
-from fairpatch._tools.verdict import Verdict
+from fairpatch._tools.verdict import FitWarning, Verdict
 from fairpatch.choose.small_groups import enough_for_ratio, said_of_handful
 from fairpatch.datasets import Population
 from fairpatch.engines.target_query import target_sql
@@ -110,3 +112,15 @@ def test_a_handful_that_decides_is_said():
     assert "decides for everybody: if it were not compared" in str(g.choice_)
     assert said_of_handful("s", "c", 0.01, 0.05, 0.046) is None
     assert said_of_handful("s", "c", 0.01, 0.004, 0.001) is None
+
+
+def test_a_fit_that_somebody_should_look_at_warns():
+    """One class of warnings: no certificate, a handful that decides, what a review would stop."""
+    few = people(0, n=600)
+    with pytest.warns(FitWarning, match=r"the patch is not certified \((inconclusive|not met)\)"):
+        fit(few, Target(p_rule=0.9))
+    with pytest.warns(FitWarning, match="decides for everybody"):
+        fit(people(290, lower=1.2), Target(p_rule=0.8))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FitWarning)
+        fit(people(0, n=12_000), Target(p_rule=0.75))

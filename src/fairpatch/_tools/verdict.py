@@ -57,6 +57,10 @@ class Verdict(StrEnum):
         return "warn" if self in Verdict.open_ones() else "bad"
 
 
+class FitWarning(UserWarning):
+    """A fit gives a patch that somebody should look at before it is used; it says why."""
+
+
 _EXIT_CODES = {
     Verdict.CERTIFIED: 0,
     Verdict.NOT_MET: 3,

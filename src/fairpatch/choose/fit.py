@@ -1,6 +1,6 @@
 """The whole way from splits to a certified patch: train, trace, choose, certify."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -88,6 +88,19 @@ class Fitted:
         if self.search is None:
             raise ValueError("this fit has no menu: it was saved and loaded before it was made")
         return menu_of(self.search, self, _certified)
+
+    @property
+    def doubts(self) -> Iterator[str]:
+        """Why somebody should look at it before it is used, in sentences."""
+        judged, choice = self.certificate, self.choice
+        if judged is not None and judged.verdict is not Verdict.CERTIFIED:
+            yield f"the patch is not certified ({judged.verdict}): certificate_ says what lacks"
+        if judged is not None and judged.warning is not None:
+            yield judged.warning
+        if choice is not None and choice.handful is not None:
+            yield choice.handful
+        for stop in () if choice is None else choice.stops:
+            yield f"a review will stop this patch: {stop}"
 
     @property
     def learned_rows(self) -> Rows:

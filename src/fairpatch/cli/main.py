@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ import typer
 
 from fairpatch import __version__
 from fairpatch._tools.hints import speak_shell
-from fairpatch._tools.verdict import exit_codes
+from fairpatch._tools.verdict import FitWarning, exit_codes
 from fairpatch.cli import (
     alternatives,
     apply,
@@ -145,6 +146,7 @@ def main() -> None:
     """Run a verb; what the user can mend is said in a line, not in a traceback."""
     results_only()
     speak_shell()
+    warnings.simplefilter("ignore", FitWarning)  # told with the certificate, in words of our own
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # nothing leaves this machine
     os.environ.setdefault("DO_NOT_TRACK", "true")
     given, sys.argv[1:] = sys.argv[1:], renamed(sys.argv[1:])
