@@ -164,6 +164,8 @@ class Target:
 
     def __init__(self, **options: Any) -> None:
         for name in options:
+            if name.startswith(NOT_OFFERED):
+                raise TypeError(f"{name} is not offered: {WHY_NOT}")
             if name not in OPTIONS:
                 ours = ELSEWHERE.get(name) or GONE.get(name, ("", None))[0]
                 hint = f". Here it is {ours}" if ours else did_you_mean(name, OPTIONS)
@@ -341,6 +343,13 @@ ELSEWHERE = {
     "false_positive_rate_difference": "predictive_equality_difference",
 }
 """What other libraries call our metrics."""
+NOT_OFFERED = ("predictive_parity", "positive_predictive", "ppv_", "calibration")
+WHY_NOT = (
+    "it compares people with the same decision, so whoever changes a decision changes who is "
+    "compared, and no dial meets it. Ask for rates among everybody (p_rule) or among people with "
+    "the same outcome (equal_opportunity_difference); the review shows how the newly approved turn "
+    "out by group"
+)
 GONE = {
     "prefer": ("price_per_change: 0 for accuracy, infinity for the fewest changes", None),
     "price_per_churn": ("max_churn, a limit; one decision that differs is worth one error", 1.0),

@@ -17,7 +17,9 @@ from fairpatch.commod import Adversarial, Training
 from fairpatch.commod.problem import Grid
 from fairpatch.data.rows import Rows
 from fairpatch.datasets import Population
-from fairpatch.measure.metric import METRICS, P_RULE
+from fairpatch.measure.cells import cells
+from fairpatch.measure.metric import METRICS, P_RULE, Metric
+from fairpatch.measure.rates import Rate
 from fairpatch.patch.encoding import Encoder
 
 TWO = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
@@ -252,3 +254,20 @@ def test_what_reverses_most_decisions_is_no_patch():
     allowed = g.set_params(target=asked.replace(max_changes=1.0))
     allowed.fit(X, y, sensitive_features=s)
     assert allowed.choice_.change_rate > 0.5
+
+
+@pytest.mark.parametrize("name", ["predictive_parity_difference", "ppv_gap", "calibration_gap"])
+def test_what_conditions_on_the_decision_is_not_offered_and_why(name):
+    with pytest.raises(TypeError, match="whoever changes a decision changes who is compared"):
+        Target(**{name: 0.1})
+
+
+def test_a_metric_of_people_with_the_same_decision_is_refused():
+    """It would be worked out in one way on a dial and in another from counts."""
+
+    def precision(model):
+        approved = cells(after=1) if model == "g" else cells(before=1)
+        return Rate(cells(label=1), approved, "nobody is approved")
+
+    with pytest.raises(ValueError, match="whom no decision chooses"):
+        Metric("ppv_gap", "PPV gap", "PPV gap", "gap", (precision,))
