@@ -21,6 +21,7 @@ from fairpatch.cli.options import (
     PRule,
     Score,
     Sensitive,
+    SensitiveTable,
     Signer,
     SigningKey,
     Targets,
@@ -37,6 +38,7 @@ def run(
     data: Data = None,
     label: Label = None,
     sensitive: Sensitive = None,
+    sensitive_table: SensitiveTable = None,
     score: Score = None,
     model: Model = None,
     trust_model: TrustModel = None,
@@ -64,8 +66,8 @@ def run(
     from fairpatch.report.verdict_section import certificate_section
 
     options = options_of(
-        folder, data=data, label=label, sensitive=sensitive, trust_model=trust_model, score=score,
-        model=model,
+        folder, data=data, label=label, sensitive=sensitive, sensitive_table=sensitive_table,
+        trust_model=trust_model, score=score, model=model,
     )  # fmt: skip
     asked = configs.limits(target or [], {"p_rule": p_rule})
     asked_target = options.asked.replace(**asked)  # what it does not name stays as it was

@@ -75,6 +75,10 @@ class Config(BaseModel):
         "doubt, weight and key may be given directly, too",
     )
     sensitive: list[str] = Field(description="columns of the sensitive features")
+    sensitive_table: str | None = Field(
+        None, description="a table of their own for them, joined by `join`, which both share"
+    )
+    join: str | None = Field(None, description="column that both tables share; else the key")
     score: str | None = Field(None, description="column of the base model's probability")
     model: str | None = Field(
         None, description="a .skops or .onnx file or an MLflow URI, where there is no score"

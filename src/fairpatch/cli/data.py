@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from glob import glob
 from pathlib import Path
@@ -189,21 +190,26 @@ def without_formulas(table: Any) -> Any:
     return table.project(", ".join(cells))
 
 
-def with_labels(data: str, labels: str, key: str, label: str, csv: Dialect = PLAIN) -> Any:
-    """A DuckDB relation of people with labels from another table, joined by a key."""
-    if any("://" in source for source in (data, labels)):
-        refuse("labels are joined between files; join tables of a database there")
-    people, given = relation(data, csv), relation(labels, csv)
-    need_columns(people, [key], data)
-    need_columns(given, [key, label], labels)
+def joined(
+    people: Any, source: str, other: str, key: str, columns: Sequence[str], csv: Dialect = PLAIN
+) -> Any:
+    """A DuckDB relation with columns of another table, by a key; missing where it has no row."""
+    if any("://" in name for name in (source, other)):
+        refuse("tables are joined between files; join tables of a database there")
+    given = relation(other, csv)
+    need_columns(people, [key], source)
+    need_columns(given, [key, *columns], other)
     more = f"SELECT 1 FROM own GROUP BY {sql_name(key)} HAVING count(*) > 1 LIMIT 1"  # noqa: S608
     if given.query("own", more).fetchall():
-        refuse(f"{labels} has more than one label for a {key!r}: keep one")
-    come = given.project(f"{sql_name(key)}, {sql_name(label)}").df()  # noqa: F841 read below
-    rest = f"* EXCLUDE ({sql_name(label)})" if label in people.columns else "*"
+        refuse(f"{other} has more than one row for a {key!r}: keep one")
+    names = ", ".join(map(sql_name, columns))
+    come = given.project(f"{sql_name(key)}, {names}").df()  # noqa: F841 read below
+    there = ", ".join(sql_name(name) for name in columns if name in people.columns)
+    rest = f"* EXCLUDE ({there})" if there else "*"
+    theirs = ", ".join(f"c.{sql_name(name)}" for name in columns)
     return people.query(
         "people",
-        f"SELECT p.*, c.{sql_name(label)} FROM (SELECT {rest} FROM people) p "  # noqa: S608
+        f"SELECT p.*, {theirs} FROM (SELECT {rest} FROM people) p "  # noqa: S608
         f"LEFT JOIN come c ON p.{sql_name(key)} = c.{sql_name(key)}",
     )
 
@@ -214,12 +220,12 @@ def sample_of(source: str, table: Any, columns: list[str], most: int) -> Any:
 
     names = files(source)
     if not all(name.endswith((".parquet", ".pq")) for name in names):
-        return _sampled(table, most)
+        return sampled(table, most)
     sample = sample_files(names, columns, most)
     return table if sample is None else sample
 
 
-def _sampled(table: Any, most: int) -> Any:
+def sampled(table: Any, most: int) -> Any:
     """Of a DuckDB relation, blocks drawn at random; a database's own table as it is."""
     if not hasattr(table, "query"):
         return table

@@ -18,6 +18,7 @@ from fairpatch.cli.options import (
     FailOn,
     Favourable,
     Ignore,
+    Join,
     Json,
     Key,
     Label,
@@ -27,6 +28,7 @@ from fairpatch.cli.options import (
     Positive,
     Score,
     Sensitive,
+    SensitiveTable,
     Threshold,
     TrustModel,
     Weight,
@@ -107,6 +109,8 @@ def run(
     score: Score = None,
     model: Model = None,
     sensitive: Sensitive = None,
+    sensitive_table: SensitiveTable = None,
+    join: Join = None,
     exclude: Exclude = None,
     ignore: Ignore = None,
     category: Categories = None,
@@ -139,6 +143,7 @@ def run(
     options = configs.read(
         config, adding=True, data=data, label=label, positive=positive,
         favourable=favourable, score=score, model=model, sensitive=sensitive, exclude=exclude,
+        sensitive_table=sensitive_table, join=join,
         ignore=ignore, categories=category, outcomes=outcomes, weight=weight, key=key,
         threshold=threshold, seed=seed, trust_model=trust_model,
         target=configs.limits(target or [], {

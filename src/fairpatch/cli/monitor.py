@@ -11,6 +11,7 @@ from fairpatch.cli.ledger import PAGE, history_in, ledger_in, life_of, record
 from fairpatch.cli.options import (
     SOURCES,
     GitHub,
+    Join,
     Json,
     JsonLines,
     Junit,
@@ -19,12 +20,13 @@ from fairpatch.cli.options import (
     Model,
     Pilot,
     Score,
+    SensitiveTable,
     ShowSmallCounts,
     Signer,
     SigningKey,
     TrustModel,
 )
-from fairpatch.cli.people import patched_model, table_of
+from fairpatch.cli.people import patched_model, relation_of, table_of
 from fairpatch.cli.run_folder import options_of, patch_path, piloted, review_of, used_of
 from fairpatch.cli.say import note, refuse, say, say_json
 from fairpatch.cli.verdicts import leave, tell
@@ -43,7 +45,8 @@ def run(
         str | None, typer.Option(help="2026-11, 2026-Q4, 2026-W46; read from the file's name")
     ] = None,
     labels: Annotated[str | None, typer.Option(help="a table of labels that have come")] = None,
-    join: Annotated[str | None, typer.Option(help="column that both tables share, a key")] = None,
+    join: Join = None,
+    sensitive_table: SensitiveTable = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="labels come for a random sample only")
     ] = False,
@@ -86,7 +89,10 @@ def run(
     from fairpatch.report.signed import patch_hash
 
     patch, place = piloted(load(patch_path(folder)), pilot, None), life_of(folder, life)
-    options = options_of(folder, data=data or "", trust_model=trust_model, score=score, model=model)
+    options = options_of(
+        folder, data=data or "", sensitive_table=sensitive_table, join=join,
+        trust_model=trust_model, score=score, model=model,
+    )  # fmt: skip
     target, history = options.asked, history_in(place)
     g = patched_model(options, patch, used_of(folder))
     earlier = None if before is None else _counted(g, options, before)
@@ -94,7 +100,7 @@ def run(
         watched = watch(history, target, patch=patch_hash(patch))
     else:
         when = period or _period_of(data)
-        table, has_labels = _people(options, data, labels, join)
+        table, has_labels = _people(options, data, labels)
         tables.need_columns(table, [c.name for c in patch.columns], data)
         if options.score:
             tables.need_probabilities(table, options.score, data, options.decision, if_any=True)
@@ -137,19 +143,19 @@ def run(
     leave(worst_of(checks), certified=False, watching=fail_on_watch)
 
 
-def _people(options: "Config", data: str, labels: str | None, join: str | None) -> tuple[Any, bool]:
+def _people(options: "Config", data: str, labels: str | None) -> tuple[Any, bool]:
     """The period's table with its labels, and whether there are any."""
-    given = tables.relation(data, options.csv)
+    given = relation_of(options)
     if labels is None and options.label in given.columns:
         return table_of(options, learns=False), True
     if labels is None or options.label is None:
         named = [n for n in options.needed if n != options.label]
         tables.need_columns(given, named, data)
         return tables.without(given, [n for n in options.ignore if n in given.columns]), False
-    column = join or options.columns.key
+    column = options.join or options.columns.key
     if column is None:
         return refuse("--labels needs the key that both tables share: --join COLUMN")
-    return tables.with_labels(data, labels, column, options.label, options.csv), True
+    return tables.joined(given, data, labels, column, [options.label], options.csv), True
 
 
 def _expected(folder: Path, options: "Config") -> dict[str, dict[str, float]]:
@@ -185,6 +191,8 @@ def _some(data: str, table: Any, g: "PatchedModel", options: "Config") -> Any:
     wanted = (*(c.name for c in g.patch.columns), options.score, *options.sensitive, DECISION,
               roles.weight, roles.key, *strata)  # fmt: skip
     columns = [name for name in dict.fromkeys(wanted) if name is not None and name in table.columns]
+    if options.sensitive_table is not None:  # its columns are in no file of the data
+        return tables.sampled(table, COMPARED)
     return tables.sample_of(data, table, columns, COMPARED)
 
 

@@ -38,6 +38,10 @@ Model = Annotated[
 Sensitive = Annotated[
     list[str] | None, typer.Option(help="sensitive column; may be repeated; -X: not X")
 ]
+SensitiveTable = Annotated[
+    str | None, typer.Option(help="a table of their own for the sensitive columns, see --join")
+]
+Join = Annotated[str | None, typer.Option(help="column that two tables share; else the key")]
 Exclude = Annotated[
     list[str] | None, typer.Option(help="column the patch must not read; -X: it may")
 ]

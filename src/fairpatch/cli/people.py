@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairpatch._tools.extras import need
+from fairpatch._tools.extras import need, sql_name
 from fairpatch.cli import data as tables
 from fairpatch.cli.say import complain, note, refuse
 from fairpatch.cli.verdicts import leave
@@ -201,12 +201,28 @@ _READERS: dict[str, Callable[[Path], Any]] = {
 # The people of a run: its table with every column in its role, its model, and its patch.
 
 
+def relation_of(options: "Config") -> Any:
+    """The table, with the sensitive features from a table of their own where there is one."""
+    table = tables.relation(options.data, options.csv)
+    if options.sensitive_table is None:
+        return table
+    key = options.join or options.columns.key
+    if key is None:
+        refuse("--sensitive-table needs the column that both tables share: --join COLUMN")
+    given = (options.data, options.sensitive_table, key, options.sensitive, options.csv)
+    table = tables.joined(table, *given)
+    first = sql_name(options.sensitive[0])
+    ((rows, known),) = table.aggregate(f"count(*), count({first})").fetchall()
+    note(f"{options.sensitive_table} tells {options.sensitive[0]!r} of {known:,} of {rows:,} rows")
+    return table
+
+
 def table_of(options: "Config", *, learns: bool = True) -> Any:
     """The table where it lies, without what nobody reads: ignored and index columns.
 
     Where nothing is learned from it, it need not have what the patch was kept from.
     """
-    table = tables.relation(options.data, options.csv)
+    table = relation_of(options)
     tables.need_columns(table, options.named if learns else options.needed, options.data)
     index = [n for n in tables.index_columns(options.data) if n not in options.named]
     wanted = (options.label, *options.sensitive, options.score, *options.categories)

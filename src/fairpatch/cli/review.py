@@ -15,6 +15,7 @@ from fairpatch.cli.options import (
     IfUnlike,
     Life,
     PublicKey,
+    SensitiveTable,
     ShowSmallCounts,
     TrustModel,
 )
@@ -28,6 +29,7 @@ from fairpatch.cli.verdicts import check_fail_on, leave_if_found
 def run(
     folder: Annotated[Path, typer.Argument(help="a run's folder")],
     data: Data = None,
+    sensitive_table: SensitiveTable = None,
     out: Annotated[Path, typer.Option(help="the page to write")] = Path("review.html"),
     if_unlike: IfUnlike = "refuse",
     trust_model: TrustModel = None,
@@ -49,7 +51,9 @@ def run(
 
     check_fail_on(fail_on)
     patch, certificate, earlier = checked(folder, "patch.json", "certificate.json", "review.json")
-    options = options_of(folder, data=data, trust_model=trust_model)
+    options = options_of(
+        folder, data=data, sensitive_table=sensitive_table, trust_model=trust_model
+    )
     signed = who_signed(folder, key)
     model = patched_model(options, load(patch), used_of(folder))
     own = tables.fingerprint(options.data) == manifest(folder).data_sha256
