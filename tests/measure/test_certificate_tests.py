@@ -5,12 +5,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from scipy.stats import beta, norm
+from scipy.special import ndtri, xlogy
+from scipy.stats import beta, binom, norm
 
 from fairpatch import Target
 from fairpatch.choose.certificate import certify
 from fairpatch.measure import Counts
-from fairpatch.measure.hypothesis_tests import judge_ceiling, score_test, two_sided
+from fairpatch.measure.hypothesis_tests import gap_test, judge_ceiling, score_test, two_sided
 from fairpatch.measure.metric import MISTREATMENT, P_RULE, RATE_DIFFERENCE, TPR_GAP
 
 
@@ -247,3 +248,36 @@ def test_certified_is_the_same_as_a_limit_inside(groups, tau, gap):
         outside = low <= limit - 1e-4 if metric.at_least else high >= limit + 1e-4
         assert not inside or found.verdict == "certified"
         assert not outside or found.verdict != "certified"
+
+
+@pytest.mark.parametrize("limit", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize(("n1", "n2"), [(50, 50), (100, 500), (500, 100), (1_000, 1_000)])
+@pytest.mark.parametrize("high", [1.0, 0.98, 0.6])
+def test_a_gap_at_its_limit_is_certified_at_the_level(limit, n1, n2, high):
+    """By enumeration, one group's rate at or near 1: the plain z test was at .100 there."""
+    least, size = -ndtri(0.05), 0.0
+    chances = binom.pmf(np.arange(n1 + 1), n1, high)
+    for k1 in np.flatnonzero(chances > 1e-6):
+        low, end = 0, n2 + 1  # the fewest hits of the lower group with which it is certified
+        while low < end:
+            k2 = (low + end) // 2
+            shown = gap_test(np.array([k1, k2]), np.array([n1, n2]), limit) >= least
+            low, end = (low, k2) if shown else (k2 + 1, end)
+        size += chances[k1] * binom.sf(low - 1, n2, high - limit)
+    assert size <= 0.06
+
+
+def test_the_rates_of_a_gap_at_its_limit_are_the_likeliest():
+    """Against a search along the limit, for one gap; z is that of the definition."""
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        n = random.integers(5, 200, 2)
+        k, limit = random.integers(0, n + 1), float(random.choice([0.05, 0.1, 0.3]))
+        lower = np.linspace(0, 1 - limit, 20_001)
+        odds = xlogy(k[0], lower + limit) + xlogy(n[0] - k[0], 1 - lower - limit)
+        odds += xlogy(k[1], lower) + xlogy(n[1] - k[1], 1 - lower)
+        p = lower[odds.argmax()] + np.array([limit, 0.0])
+        noise = np.sqrt(np.sum(p * (1 - p) / n))
+        if 0.01 < p.min() and p.max() < 0.99:  # the grid is coarse at the ends
+            z = (limit - (k[0] / n[0] - k[1] / n[1])) / noise
+            assert gap_test(k, n, limit) == pytest.approx(z, rel=0.01, abs=0.01)

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from fairpatch._tools.hints import did_you_mean
 from fairpatch._tools.progress import tell
@@ -34,12 +34,13 @@ from fairpatch.data.rows import Rows, rows_hash
 from fairpatch.data.splits import CertificationRows, CertificationSample, Splits, count_rows
 from fairpatch.data.used_rows import UsedRows
 from fairpatch.identity.fingerprint import fingerprint_of, scores_alike
-from fairpatch.inputs.base import NO_SCORE, thresholds_of
+from fairpatch.inputs.base import NO_SCORE, threshold_odds, thresholds_of
 from fairpatch.inputs.probable import assumed, without_assumption
 from fairpatch.measure.cells import UNKNOWN
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.rates import changed_rate
+from fairpatch.measure.scores import displacement
 from fairpatch.patch import Patch
 from fairpatch.patch.encoding import Encoder
 from fairpatch.target import Target, check_scores
@@ -193,7 +194,8 @@ def _certified(
         choice = preferred = _with_expected(choice, counts, target, "selection rows")
     outlook = outlook_of(learned_rows(splits), task.decision, patch, task.roles.doubt)
     patch = type(patch).model_validate({**dict(patch), "action": target.action, "outlook": outlook})
-    choice = replace(choice, outlook=_outlook(patch, learned.rows))
+    moved = _displacement(patch, learned.rows)
+    choice = replace(choice, outlook=_outlook(patch, learned.rows), displacement=moved)
     return Fitted(
         patch=with_fingerprint(patch, learned_rows(splits)),
         encoder=task.encoder if encoder is None else encoder,
@@ -316,6 +318,13 @@ def _swings(
                 f"changes {best.change_rate:.1%} of decisions would be preferred, mostly others"
             )
     return None
+
+
+def _displacement(patch: Patch, rows: Rows) -> float:
+    """How far probabilities move, by the points that are printed; the dial has others."""
+    t, f = threshold_odds(patch.decision, rows.X), rows.f
+    weight = None if rows.sample_weight is None else np.asarray(rows.sample_weight, np.float64)
+    return displacement(expit(f + t), expit(patch.logits(rows.X, f) + t), weight)
 
 
 def _outlook(patch: Patch, rows: Rows) -> tuple[Expected, Expected] | None:

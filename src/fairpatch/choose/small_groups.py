@@ -47,6 +47,7 @@ def check_small_groups(rows: Rows, target: Target, certified_on: float) -> None:
     ``certified_on`` is how many people certify for each of these rows. Who is compared with one
     group, or within strata, has rules of its own.
     """
+    rows.s.comparable()  # an amount is no group, however few have each
     for feature in target.not_compared or {}:
         if feature not in rows.s.features:
             raise ValueError(

@@ -2,9 +2,8 @@
 
 ratio >= tau      score test of p_i - tau p_j <= 0 for every ordered pair of groups; all must be
 rejected, so no correction is needed (intersection-union)
-gap <= limit      z test of the difference for every ordered pair of groups, of a sum of gaps for
-every pair in each of them, all of which must be rejected (intersection-union); rates with one more
-hit and one more miss in each group, which keeps the level for few people (Agresti and Caffo)
+gap <= limit      score test of the difference for every ordered pair of groups, of a sum of gaps
+for every pair in each of them, all of which must be rejected (intersection-union)
 anything else     one-sided limits of its interval
 """
 
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import permutations, product
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from fairpatch._tools.arrays import Floats
@@ -20,6 +20,11 @@ from fairpatch._tools.verdict import Verdict
 from fairpatch.measure.intervals import Estimate
 
 POWER = 0.8
+MOST_TESTED, FAR = 8, 2.0
+"""Pairs of groups whose gap is tested, at most; and standard errors beyond the nearest one from
+where on none is."""
+FARTHEST = 1e9
+"""Multipliers are sought between this times the people: rates are then 0 or 1."""
 EXACT = 1e-6
 """How far a limit may be from the test that it belongs to."""
 
@@ -91,25 +96,20 @@ def judge_gaps(
     value = estimate.value
     if value is None:
         return Judgement(Verdict.INCONCLUSIVE, estimate, people)
-    rates = [(hits + 1) / (size + 2) for hits, size in zip(k, n, strict=True)]
-    noise = [p * (1 - p) / (size + 2) for p, size in zip(rates, n, strict=True)]
-    z: list[float] = []
-    highs: list[float] = []
-    lows: list[float] = []
     enough = -ndtri(1 - confidence)
-    little = -ndtri((1 - confidence) / np.prod([len(p) * (len(p) - 1) for p in rates]))
-    for pairs in product(*(permutations(range(len(p)), 2) for p in rates)):
-        apart = sum(p[i] - p[j] for p, (i, j) in zip(rates, pairs, strict=True))
-        error = np.sqrt(sum(v[i] + v[j] for v, (i, j) in zip(noise, pairs, strict=True)))
-        z.append(float((limit - apart) / error))
-        highs.append(float(apart + enough * error))
-        lows.append(float(apart - little * error))
-    worst = min(z)
+    little = -ndtri((1 - confidence) / np.prod([len(p) * (len(p) - 1) for p in n]))
+    near = _farthest_apart(k, n, limit)
+
+    def tested(limit: float) -> float:
+        return min(gap_test(hits, people, limit) for hits, people in near)
+
+    top = float(len(k))  # the largest a sum of so many gaps can be
+    worst = tested(limit)
     # the limits of this very test: the smallest that it certifies, the largest that it refutes
     estimate = replace(
         estimate,
-        low=float(np.clip(max(lows), 0.0, value)),
-        high=max([*highs, value]),
+        low=_last(lambda t: bool(tested(t) <= -little), 0.0, value),
+        high=top - _last(lambda t: bool(tested(top - t) >= enough), 0.0, top - value),
     )
     if worst >= enough and value <= limit:
         return Judgement(Verdict.CERTIFIED, estimate, people)
@@ -119,6 +119,56 @@ def judge_gaps(
     if worst > 0:
         needed = int(np.ceil(people * ((enough + ndtri(POWER)) / worst) ** 2))
     return Judgement(_open(value <= limit), estimate, people, needed)
+
+
+def _farthest_apart(
+    k: Sequence[Floats], n: Sequence[Floats], limit: float
+) -> list[tuple[Floats, Floats]]:
+    """Pairs of groups in each rate that are nearest to a violation: the others go with them.
+
+    Hits and people of each, the higher group's first.
+    """
+    found: list[tuple[float, tuple[Floats, Floats]]] = []
+    for pairs in product(*(permutations(range(len(size)), 2) for size in n)):
+        hits = np.array([k[r][g] for r, pair in enumerate(pairs) for g in pair])
+        people = np.array([n[r][g] for r, pair in enumerate(pairs) for g in pair])
+        p = (hits + 1) / (people + 2)
+        z = (limit - (p[::2] - p[1::2]).sum()) / np.sqrt((p * (1 - p) / (people + 2)).sum())
+        found.append((float(z), (hits, people)))
+    found.sort(key=lambda pair: pair[0])
+    return [pair for z, pair in found[:MOST_TESTED] if z < found[0][0] + FAR]
+
+
+def gap_test(k: Floats, n: Floats, limit: float) -> float:
+    """z of limit - sum_r (p_r1 - p_r2), its variance taken where the two are equal.
+
+    ``k`` of ``n`` are the hits of the higher and of the lower group in each rate. Where the sum is
+    the limit, the likeliest rates solve k / p - (n - k) / (1 - p) = a lambda with a = 1, -1 and one
+    lambda for all: a p falls with it.
+    """
+    each = [
+        (float(h), float(m), 1.0 - 2.0 * (r % 2)) for r, (h, m) in enumerate(zip(k, n, strict=True))
+    ]
+
+    def beyond(multiplier: float) -> float:
+        return sum(a * _rate_at(h, m, a * multiplier) for h, m, a in each) - limit
+
+    end = FARTHEST * max(m for _, m, _ in each)
+    low, high = beyond(-end), beyond(end)
+    at = -end if low <= 0 else end if high >= 0 else float(brentq(beyond, -end, end, xtol=1e-6))
+    p = [_rate_at(h, m, a * at) for h, m, a in each]
+    variance = sum(q * (1 - q) / m for q, (_, m, _) in zip(p, each, strict=True))
+    room = limit - sum(a * h / m for h, m, a in each)
+    if variance <= 0:
+        return float(np.sign(room) * np.inf) if room else 0.0
+    return float(room / variance**0.5)
+
+
+def _rate_at(k: float, n: float, slope: float) -> float:
+    """The p in [0, 1] with k / p - (n - k) / (1 - p) = slope."""
+    b = n + slope
+    root = max(b * b - 4 * slope * k, 0.0) ** 0.5
+    return float(2 * k / (b + root) if b + root > 1e-9 * n else (b - root) / (2 * slope))
 
 
 def judge_ceiling(limit: float, estimate: Estimate, people: int, confidence: float) -> Judgement:
