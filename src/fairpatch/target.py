@@ -32,6 +32,15 @@ class Requirement:
     metric: Metric | ChangedDecisions | Places
     limit: float
 
+    def __post_init__(self) -> None:
+        rates = self.metric.rates if isinstance(self.metric, Metric) else ()
+        for among in (rate("g").among for rate in rates):
+            if (among != among[:, :1, :1]).any():
+                raise ValueError(
+                    f"{self.name}: a target's rates are among people whom no decision chooses; "
+                    "among those with the same decision, changes change who is compared"
+                )
+
     @property
     def name(self) -> str:
         """Its metric's name."""

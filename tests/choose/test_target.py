@@ -21,6 +21,7 @@ from fairpatch.measure.cells import cells
 from fairpatch.measure.metric import METRICS, P_RULE, Metric
 from fairpatch.measure.rates import Rate
 from fairpatch.patch.encoding import Encoder
+from fairpatch.target import Requirement
 
 TWO = {"a": (0.7, 0.0), "b": (0.3, 1.0)}
 GRID = Grid.of((1.0, 3.0, 10.0), (0.3, 1.0), (0.01,))
@@ -269,5 +270,6 @@ def test_a_metric_of_people_with_the_same_decision_is_refused():
         approved = cells(after=1) if model == "g" else cells(before=1)
         return Rate(cells(label=1), approved, "nobody is approved")
 
+    gap = Metric("ppv_gap", "PPV gap", "PPV gap", "gap", (precision,))
     with pytest.raises(ValueError, match="whom no decision chooses"):
-        Metric("ppv_gap", "PPV gap", "PPV gap", "gap", (precision,))
+        Requirement(gap, 0.1)

@@ -278,6 +278,6 @@ def test_the_rates_of_a_gap_at_its_limit_are_the_likeliest():
         odds += xlogy(k[1], lower) + xlogy(n[1] - k[1], 1 - lower)
         p = lower[odds.argmax()] + np.array([limit, 0.0])
         noise = np.sqrt(np.sum(p * (1 - p) / n))
-        if 0.01 < p.min() and p.max() < 0.99:  # the grid is coarse at the ends
+        if p.min() > 0.01 and p.max() < 0.99:  # the grid is coarse at the ends
             z = (limit - (k[0] / n[0] - k[1] / n[1])) / noise
             assert gap_test(k, n, limit) == pytest.approx(z, rel=0.01, abs=0.01)

@@ -85,12 +85,6 @@ class Metric:
     def __post_init__(self) -> None:
         if self.how == "ratio" and len(self.rates) != 1:
             raise ValueError(f"{self.name}: a ratio is of one rate; there are {len(self.rates)}")
-        for among in (rate("g").among for rate in self.rates):
-            if (among != among[:, :1, :1]).any():
-                raise ValueError(
-                    f"{self.name}: a target's rates are among people whom no decision chooses; "
-                    "among those with the same decision, changes change who is compared"
-                )
 
     @property
     def key(self) -> str:
