@@ -33,7 +33,8 @@ QUICK = ("law_school", "compas", "german_credit")
 """Data sets that are trained on in `make check`; all of them in `make check-slow`."""
 
 
-@pytest.mark.parametrize("fits", [8, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("fits", [8, 500])
 def test_certificates_are_valid_over_many_fits(fits, tmp_path):
     path = tmp_path / "certificate.json"
     settings = ["as it is", "weights that go with the decision"]

