@@ -51,6 +51,16 @@ def test_a_group_of_which_nothing_can_be_shown_ends_the_fit_or_is_left_out_by_na
         fit(frame, Target(p_rule=0.8, not_compared={"grp": ["c"]}))
 
 
+def test_rows_that_f_was_trained_on_make_no_group_smaller():
+    """A third of the rows are fresh to f: half of those certify, and nine in a hundred are c."""
+    table = people(500, lower=0.5, n=6_000)
+    X, y, s = table.drop(columns=["id", "y", "group"]), table["y"], table[["group"]]
+    known = np.arange(len(table)) < 4_000
+    g = FairPatch("score", Target(p_rule=0.8))
+    g.fit(X, y, sensitive_features=s, seen_by_base=known)
+    assert (s["group"] == "c")[~known].sum() > 2 * enough_for_ratio(0.45, 0.8, 0.95)
+
+
 def test_who_is_left_out_is_left_out_of_every_later_judgement():
     table = people(60, lower=4.0)
     target = Target(p_rule=0.7, not_compared={"group": "c"})

@@ -214,3 +214,8 @@ def test_a_complaint_is_answered_from_the_ledger_alone(run, tmp_path):
     why = ("apply", kept, people, "why.csv", "--score", "score", "--reasons")
     fairpatch(*why, cwd=tmp_path)
     assert "fairpatch_reason" in (tmp_path / "why.csv").read_text().splitlines()[0]
+    forged = json.loads((tmp_path / kept).read_text()) | {"strength": 0.0}
+    (tmp_path / kept).write_text(json.dumps(forged))
+    assert (
+        f"{kept} is not that patch: it was changed by hand" in ledger("--on", "2026-01-06").stdout
+    )

@@ -63,6 +63,8 @@ class ScorecardProblem:
         field(default_factory=dict, repr=False)
     )
     """Models of the cells that were learned from these rows already."""
+    telling: dict[tuple[Cells, ...], list[int]] = field(default_factory=dict, repr=False)
+    """By cells: the fields that go with them, beyond chance."""
 
     @property
     def near(self) -> Floats:
@@ -76,7 +78,9 @@ class ScorecardProblem:
             for name in ("Z", "groups", "y", "f_logit", "sure", "weight", "locked")
         }
         arrays["layers"] = tuple(replace(own, code=own.code[rows]) for own in self.layers)
-        return replace(self, pieces=tuple(p[rows] for p in self.pieces), known={}, **arrays)
+        return replace(
+            self, pieces=tuple(p[rows] for p in self.pieces), known={}, telling={}, **arrays
+        )
 
     def spread(self, k: int, chances: Floats) -> Floats:
         """P(cell | x) of a feature by stratum, where there are any."""
@@ -167,11 +171,13 @@ def _model(
 def columns_for(problem: ScorecardProblem, aim: Aim, most: int) -> list[int]:
     """The columns of a scorecard for an aim: of those that tell who is in which cell."""
     args = (problem.fields, problem.rules, problem.pieces, aim.push(problem), problem.near)
-    return choose_columns(*args, most, _telling(problem, aim))
+    if aim.cells not in problem.telling:  # aims are many, their cells are not
+        problem.telling[aim.cells] = _telling(problem, aim)
+    return choose_columns(*args, most, problem.telling[aim.cells] or None)
 
 
-def _telling(problem: ScorecardProblem, aim: Aim) -> list[int] | None:
-    """Fields whose pieces go with the cells beyond chance; all, where none does.
+def _telling(problem: ScorecardProblem, aim: Aim) -> list[int]:
+    """Fields whose pieces go with the cells beyond chance.
 
     The push is worked out from all columns together, noise among them; what a column says of it
     alone has to survive. Pearson's chi-squared of pieces and cells, of any sensitive feature.
@@ -180,11 +186,10 @@ def _telling(problem: ScorecardProblem, aim: Aim) -> list[int] | None:
         replace(cells, strata=1, blocks=()).code(group, problem.y)
         for cells, group in zip(aim.cells, problem.groups.T, strict=True)
     ]
-    found = [
+    return [
         j for j, piece in enumerate(problem.pieces)
         if min(_chance(piece, code) for code in codes) < BY_CHANCE
     ]  # fmt: skip
-    return found or None
 
 
 def _chance(piece: Ints, code: Ints) -> float:

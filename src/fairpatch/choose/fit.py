@@ -136,7 +136,8 @@ class Fitted:
 def fit_target(task: Task, learner: Learner) -> Fitted:
     """Learn a frontier, choose on other rows, certify on rows that nothing has seen."""
     task = replace(task, splits=splits_expecting(task.splits, task.decision, task.roles.doubt))
-    check_small_groups(learned_rows(task.splits), task.target, _certifying(task.splits))
+    fresh = 0 if task.splits.fresh is None else task.splits.people - _seen(task.splits)
+    check_small_groups(learned_rows(task.splits), task.target, task.splits.people, fresh)
     task = replace(task, splits=task.splits.compared(task.target.not_compared or {}))
     splits, target = task.splits, task.target
     check_scores(target.only_between, task.decision)
@@ -218,12 +219,6 @@ def _seen(splits: Splits) -> int:
     if splits.both is not None:
         return len(splits.both.rows)
     return len(splits.learn) + len(splits.select)
-
-
-def _certifying(splits: Splits) -> float:
-    """How many people certify for each row that learned or chose."""
-    seen = _seen(splits)
-    return 0.0 if splits.fresh is None else (splits.people - seen) / seen
 
 
 def _handful(search: Search, choice: Choice, asked: Target, encoder: Encoder) -> str | None:

@@ -41,11 +41,11 @@ class TooSmall:
         return f"{self.group!r} ({self.feature}): {few} people, {self.needed:,} needed"
 
 
-def check_small_groups(rows: Rows, target: Target, certified_on: float) -> None:
+def check_small_groups(rows: Rows, target: Target, people: int, fresh: int) -> None:
     """Refuse groups too small to judge beside two that are not, unless they are left out by name.
 
-    ``certified_on`` is how many people certify for each of these rows. Who is compared with one
-    group, or within strata, has rules of its own.
+    The rows stand for all ``people``, of whom so many are ``fresh`` and certify. Who is compared
+    with one group, or within strata, has rules of its own.
     """
     rows.s.comparable()  # an amount is no group, however few have each
     for feature in target.not_compared or {}:
@@ -54,9 +54,9 @@ def check_small_groups(rows: Rows, target: Target, certified_on: float) -> None:
                 f"not_compared names {feature!r}, which is no sensitive feature"
                 + did_you_mean(feature, rows.s.features)
             )
-    if target.comparisons is not None or not certified_on:
+    if target.comparisons is not None or not fresh:
         return
-    found = list(_too_small(rows, target, certified_on))
+    found = list(_too_small(rows, target, people, fresh))
     if not found:
         return
     names = {feature: list(groups) for feature, groups in (target.not_compared or {}).items()}
@@ -80,7 +80,7 @@ def _as_yaml(names: dict[str, list[str]]) -> str:
     return f"{{{inside}}}"
 
 
-def _too_small(rows: Rows, target: Target, certified_on: float) -> Iterator[TooSmall]:
+def _too_small(rows: Rows, target: Target, everybody: int, fresh: int) -> Iterator[TooSmall]:
     """By each feature and requirement; none where fewer than two groups would be left."""
     for requirement in target.fairness_requirements:
         metric = requirement.metric
@@ -90,21 +90,17 @@ def _too_small(rows: Rows, target: Target, certified_on: float) -> Iterator[TooS
         if enough is None:
             continue
         for k, feature in enumerate(rows.s.features):
-            out = (target.not_compared or {}).get(feature, ())
+            out = [str(g) for g in (target.not_compared or {}).get(feature, ())]
             names = [str(v) for v in rows.s.values[k]]
             sizes = np.bincount(rows.s.codes[rows.s.codes[:, k] >= 0, k], minlength=len(names))
-            certifying = sizes * certified_on
-            people = sizes * (1 + certified_on)
+            certifying, people = (sizes * n / len(rows) for n in (fresh, everybody))
             small = (certifying < enough) & (people >= MIN_PEOPLE)  # fewer are never compared
-            left = [n for n, c in zip(names, certifying, strict=True)
-                    if c >= max(enough, MIN_PEOPLE) and n not in out]  # fmt: skip
-            if len(left) < 2:
+            fine, named = certifying >= max(enough, MIN_PEOPLE), np.isin(names, out)
+            if np.sum(fine & ~named) < 2:
                 continue
-            for name, size in ((n, int(s)) for n, s, t in zip(names, sizes, small, strict=True)
-                               if t and n not in out):  # fmt: skip
-                needed = _about(enough * (1 + certified_on) / certified_on)
-                whole = round(size * (1 + certified_on))
-                yield TooSmall(feature, name, whole, requirement, needed)
+            needed = _about(enough * everybody / fresh)
+            for g in np.flatnonzero(small & ~named):
+                yield TooSmall(feature, names[g], round(people[g]), requirement, needed)
 
 
 def _enough(metric: Metric, limit: float, rows: Rows, confidence: float) -> float | None:

@@ -285,5 +285,7 @@ def _in_force(on_day: "OnDay", ledger: "Ledger") -> str:
         lines.append(
             f"  why somebody was decided so: fairpatch apply {file} PEOPLE OUT --score COLUMN "
             "--reasons"
+            if _hash(file) == on_day.patch
+            else f"  {file} is not that patch: it was changed by hand. Take it from a backup"
         )
     return "\n".join(lines)

@@ -147,7 +147,7 @@ def _people(options: "Config", data: str, labels: str | None) -> tuple[Any, bool
     """The period's table with its labels, and whether there are any."""
     given = relation_of(options)
     if labels is None and options.label in given.columns:
-        return table_of(options, learns=False), True
+        return table_of(options, learns=False, table=given), True
     if labels is None or options.label is None:
         named = [n for n in options.needed if n != options.label]
         tables.need_columns(given, named, data)

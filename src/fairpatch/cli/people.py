@@ -217,12 +217,13 @@ def relation_of(options: "Config") -> Any:
     return table
 
 
-def table_of(options: "Config", *, learns: bool = True) -> Any:
+def table_of(options: "Config", *, learns: bool = True, table: Any = None) -> Any:
     """The table where it lies, without what nobody reads: ignored and index columns.
 
-    Where nothing is learned from it, it need not have what the patch was kept from.
+    Where nothing is learned from it, it need not have what the patch was kept from. ``table`` is
+    its relation, where that is at hand.
     """
-    table = relation_of(options)
+    table = relation_of(options) if table is None else table
     tables.need_columns(table, options.named if learns else options.needed, options.data)
     index = [n for n in tables.index_columns(options.data) if n not in options.named]
     wanted = (options.label, *options.sensitive, options.score, *options.categories)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from fairpatch._tools.smallest_count import MIN_PEOPLE
+from fairpatch.choose.choice import Choice
 from fairpatch.identity.compare import Comparison
 from fairpatch.report.figures import Finding, Words, in_order
 from fairpatch.report.findings import lines
@@ -62,8 +63,7 @@ def findings_of(
         *elsewhere(others),
         *gains_most(effect, groups, words),
         *_not_judged(outcomes, effect, words),
-        *_swings(fitted.choice.swings if fitted and fitted.choice else None),
-        *_handful(fitted.choice.handful if fitted and fitted.choice else None),
+        *_choice(fitted.choice if fitted else None),
         *(accuracy(groups, about.accuracy_drop, words) if changes and outcomes.observed else ()),
         *turned(effect),
         *errors_turned(groups, words),
@@ -94,27 +94,19 @@ def _not_judged(outcomes: OutcomeSection, effect: Effect, words: Words) -> Itera
     )
 
 
-def _swings(swings: str | None) -> Iterator[Finding]:
-    """Where outcomes that nobody knows decide which patch is chosen."""
-    if swings is not None:
-        yield Finding(
-            name="the choice rests on unknown outcomes",
-            level="look",
-            text=swings,
-            todo="Decide which of the two you would defend; the menu shows what else there is.",
-        )
-
-
-def _handful(handful: str | None) -> Iterator[Finding]:
-    """Where a few people decide how many others change."""
-    if handful is not None:
-        yield Finding(
-            name="a handful decides",
-            level="look",
-            text=handful,
-            todo="Decide whether that is what is meant; not_compared in the target leaves a group "
-            "out, by name.",
-        )
+def _choice(choice: Choice | None) -> Iterator[Finding]:
+    """Where outcomes that nobody knows, or a few people, decide which patch is chosen."""
+    if choice is None:
+        return
+    for name, text, todo in (
+        ("the choice rests on unknown outcomes", choice.swings,
+         "Decide which of the two you would defend; the menu shows what else there is."),
+        ("a handful decides", choice.handful,
+         "Decide whether that is what is meant; not_compared in the target leaves a group out, "
+         "by name."),
+    ):  # fmt: skip
+        if text is not None:
+            yield Finding(name=name, level="look", text=text, todo=todo)
 
 
 def _stability(stability: StabilitySection | None, effect: Effect) -> Iterator[Finding]:
