@@ -158,3 +158,19 @@ def test_columns_in_another_order_are_put_into_the_models_own():
     f = BaseModel(ByPosition())
     for frame in (X, X[["debt", "income"]], X.assign(more=1.0)[["more", "debt", "income"]]):
         assert f.scores(frame).tolist() == pytest.approx([0.9, 0.2])
+
+
+@pytest.mark.parametrize("every", [True, False])
+def test_a_text_classifiers_answers_are_read(every):
+    p = np.array([0.0, 0.2, 0.9, 1.0])
+
+    def pipeline(X):
+        both = [[{"label": "no", "score": 1 - v}, {"label": "yes", "score": v}] for v in X[:, 0]]
+        return both if every else [max(row, key=lambda a: a["score"]) for row in both]
+
+    yes = BaseModel(pipeline, Decision(positive="yes"))
+    assert yes.scores(p[:, None]).tolist() == pytest.approx(p.tolist())
+    with pytest.raises(
+        ValueError, match="answers with the labels 'no', 'yes', and decision 1 is 1"
+    ):
+        BaseModel(pipeline).scores(p[:, None])

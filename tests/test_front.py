@@ -45,6 +45,78 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
+class WithGroups(FairPatch):
+    """A FairPatch that knows groups: scikit-learn's checks have none to give."""
+
+    def fit(self, X, y, sample_weight=None):
+        groups = np.arange(np.shape(X)[0]) % 2
+        return super().fit(X, y, sensitive_features=groups, sample_weight=sample_weight)
+
+
+TOO_FEW = "a scorecard of 10 to 21 people is refused, whatever they are"
+CARD_FAILURES = {
+    "check_estimators_overwrite_params": TOO_FEW,
+    "check_estimators_fit_returns_self": TOO_FEW,
+    "check_readonly_memmap_input": TOO_FEW,
+    "check_n_features_in_after_fitting": TOO_FEW,
+    "check_sample_weights_pandas_series": TOO_FEW,
+    "check_sample_weights_not_an_array": TOO_FEW,
+    "check_sample_weights_shape": TOO_FEW,
+    "check_sample_weights_not_overwritten": TOO_FEW,
+    "check_sample_weight_equivalence_on_dense_data": TOO_FEW,
+    "check_classifier_data_not_an_array": TOO_FEW,
+    "check_classifiers_one_label_sample_weights": TOO_FEW,
+    "check_fit2d_1feature": TOO_FEW,
+    "check_parameters_default_constructible": "learner is a frozen Card, which never changes",
+    "check_requires_y_none": "there may be no outcomes at all: fit(X, None) is a fit to rates",
+}
+
+
+@parametrize_with_checks(
+    [WithGroups(None, Target(p_rule=0.01), splits=(0.5, 0.5, 0))],
+    expected_failed_checks=lambda _: CARD_FAILURES,
+)
+def test_scikit_learns_own_checks_of_the_front_door(estimator, check):
+    check(estimator)
+
+
+def test_everything_that_can_be_set_can_be_asked_for(quick_fit):
+    g, *_ = quick_fit
+    params = clone(g).get_params()
+    assert (params["learner__max_bins"], params["target__p_rule"]) == (5, g.target.p_rule)
+    assert clone(g).set_params(learner__max_bins=3).learner.max_bins == 3
+    assert "learner__max_bins" not in g.get_params(deep=False)
+
+
+def test_the_decision_function_is_above_0_where_the_second_class_is_predicted(quick_fit):
+    g, X, *_ = quick_fit
+    assert ((g.decision_function(X) > 0) == (g.predict(X) == g.classes_[1])).all()
+    harm = FairPatch("score", g.target, decision=Decision(favourable=0))
+    harm.fit(X, quick_fit[2], sensitive_features=quick_fit[3])
+    assert ((harm.decision_function(X) > 0) == (harm.predict(X) == harm.classes_[1])).all()
+
+
+def test_a_fit_prints_its_verdict_and_what_it_costs(quick_fit):
+    g = quick_fit[0]
+    said = str(g).splitlines()[-1]
+    assert said.startswith(f"Certificate at 95%: {g.certificate_.verdict}; ")
+    assert "of decisions change, the approval rate goes from" in said
+    assert "Certificate" not in str(clone(g))
+
+
+def test_skops_stores_a_fit_without_any_row(quick_fit):
+    skops = pytest.importorskip("skops.io")
+    g, X, *_ = quick_fit
+    assert "certified" in str(g)  # what was shown before is not stored
+    stored = skops.dumps(g)
+    types = skops.get_untrusted_types(data=stored)
+    assert all(name.startswith("fairpatch.") for name in types)
+    again = skops.loads(stored, trusted=types)
+    assert np.array_equal(again.predict(X), g.predict(X))
+    assert again.certificate_ == g.certificate_
+    assert len(pickle.dumps(g)) < 100_000  # it was 25 MB, with a score for every row
+
+
 @pytest.fixture(scope="module")
 def people():
     table = Population(p_rule=0.5, accuracy=0.8, proxy=2.0).sample(6_000, seed=0).to_pandas()
@@ -441,3 +513,35 @@ def test_a_subclass_may_have_parameters_of_its_own(people):
 
     X = people.drop(columns=["id", "group", "y"])
     assert Cautious("score").fit(X, people["y"], sensitive_features=people["group"]).patch_
+
+
+def test_rows_without_a_score_that_nobody_has_decided_are_in_no_rate(two_groups):
+    table = two_groups.assign(score=two_groups["score"].where(two_groups.index % 100 != 7))
+    undecided = Decision(no_score="left_out")
+    X, rest = table.drop(columns=["id"]), table.dropna(subset="score").drop(columns=["id"])
+
+    def fit(people, decision=None, roles=None):
+        g = FairPatch("score", Target(p_rule=0.8), decision=decision, roles=roles)
+        return g.fit(people, "y", sensitive_features=["group"])
+
+    g, of_rest = fit(X, undecided), fit(rest)
+    assert g.patch_.concepts == of_rest.patch_.concepts
+    assert g.certificate_.results == of_rest.certificate_.results
+    said = "have no score: they are in no rate."
+    assert said in str(g.certificate_)
+    assert g.patched_.apply(X)["fairpatch_decision"].isna().sum() == len(X) - len(rest)
+    counts = g.patched_.count(X, "y", sensitive_features=["group"])
+    assert counts == g.patched_.count(rest, "y", sensitive_features=["group"])
+    assert counts == g.patched_.count(
+        duckdb.sql("SELECT * FROM X"), "y", sensitive_features=["group"]
+    )
+    judged = fairpatch.audit(X, "y", sensitive_features=["group"], estimator="score",
+                             decision=undecided)  # fmt: skip
+    assert str(judged) == str(fairpatch.audit(rest, "y", sensitive_features=["group"],
+                                              estimator="score"))  # fmt: skip
+    with pytest.raises(ValueError, match=r"Decision\(no_score='left_out'\)"):
+        fit(X)
+    connection = duckdb.connect()
+    connection.register("people", table)
+    there = fit(connection.sql("SELECT * FROM people"), undecided, Roles(key="id"))
+    assert there.certificate_.results

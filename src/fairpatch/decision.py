@@ -207,9 +207,10 @@ class Decision(BaseModel):
     at_least : bool
         Whether a score of exactly the threshold is decision 1, too: a model that approves at 60 or
         more, and not only above 60.
-    no_score : {"refuse", "denied"}
-        What a row without a score is: a mistake, or somebody who was denied before anybody was
-        scored (a knock-out). Those count as denials in every rate, and no patch changes them.
+    no_score : {"refuse", "denied", "left_out"}
+        What a row without a score is: a mistake; somebody who was denied before anybody was scored
+        (a knock-out), who counts as a denial in every rate, and whom no patch changes; or somebody
+        whom nobody has decided yet, who is in no rate.
     score_unit : {"probability", "percent", "points"}
         Of a score column: from 0 to 1, from 0 to 100, or points such as 300 to 850. The threshold
         is a probability for the first two, and so is the patched score; points stay points.
@@ -238,7 +239,7 @@ class Decision(BaseModel):
     score_unit: Unit = "probability"
     threshold: float | Cuts | str = 0.5
     at_least: bool = False
-    no_score: Literal["refuse", "denied"] = "refuse"
+    no_score: Literal["refuse", "denied", "left_out"] = "refuse"
     points: PointScale | None = None
     approved: str | None = None
     denied: str | None = None

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fairpatch._tools.arrays import Floats
 from fairpatch.choose.fit import Fitted
+from fairpatch.data.engine import is_engine_table
 from fairpatch.data.features import prepare, read_features, some_columns
 from fairpatch.data.rows import Rows
 from fairpatch.decision import PLAIN, Decision
@@ -21,7 +22,7 @@ from fairpatch.inputs.sensitive import Given
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.encoding import Encoder
 from fairpatch.patched import PatchedModel
-from fairpatch.report.page import fitted_html, fitted_text
+from fairpatch.report.page import fitted_html, fitted_line, fitted_text
 from fairpatch.report.review import Review, review
 
 
@@ -55,6 +56,11 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "fitted_"):
             return super()._repr_mimebundle_(**options)  # type: ignore[no-any-return]
         return {"text/plain": fitted_text(self.fitted_), "text/html": fitted_html(self.fitted_)}
+
+    def __str__(self) -> str:
+        """As scikit-learn writes it; once it is fitted, with the verdict and what it costs."""
+        fitted = getattr(self, "fitted_", None)
+        return repr(self) if fitted is None else f"{self!r}\n{fitted_line(fitted)}"
 
     @property
     def _decision(self) -> Decision:
@@ -103,6 +109,10 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if name not in ("n_features_in_", "feature_names_in_"):
                 delattr(self, name)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the frontier, which has a score for every row: a stored model holds nobody."""
+        return {k: v for k, v in super().__getstate__().items() if k != "frontier_"}
+
     def _keep(self, fitted: Fitted, base: BaseModel, classes: NDArray[Any], named: bool) -> None:
         """Remember a fit."""
         self.fitted_, self.base_, self.patch_ = fitted, base, fitted.patch
@@ -143,6 +153,23 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         p = self.patched_.predict_proba(X)
         return p if (self.classes_ == self.patched_.classes).all() else p[:, ::-1]
 
+    def decision_function(self, X: Any) -> Floats:
+        """Give the patched log-odds against the threshold: above 0, the second class is predicted.
+
+        Parameters
+        ----------
+        X : frame or array
+            Columns as in ``fit``.
+
+        Returns
+        -------
+        array of one number a row
+        """
+        X = self._checked(X)
+        towards_one = self.patched_.decision_function(X)
+        same = (self.classes_ == self.patched_.classes).all()
+        return towards_one if same else -towards_one
+
     def predict_ratio(self, X: Any) -> Floats:
         """Give r(x): 1 leaves a score as it is, below 0 reverses the decision.
 
@@ -175,9 +202,15 @@ class PatchEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Review
         """
         check_is_fitted(self, "patched_")
-        X = X if self.named_ else self._checked(X)
+        X = self._with_names(X, y)
         options = {"fitted": self.fitted_, "exclude": self._roles.exclude, **options}
         return review(self.patched_, X, y, sensitive_features=sensitive_features, **options)
+
+    def _with_names(self, X: Any, y: Any) -> Any:
+        """X to judge, which may have labels and S among its columns."""
+        check_is_fitted(self, "patched_")
+        as_it_is = is_engine_table(X) or self.named_ or isinstance(y, str)
+        return X if as_it_is else self._checked(X)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self, "fitted_")

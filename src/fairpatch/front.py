@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Collection
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -158,6 +158,24 @@ class FairPatch(PatchEstimator):
         self.random_state = random_state
         self.progress = progress
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Everything that can be set; of the target and the learner with two underscores.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to give those of the target and the learner, too.
+
+        Returns
+        -------
+        dict
+        """
+        params: dict[str, Any] = super().get_params(deep)
+        learner: Any = self.learner
+        if deep and is_dataclass(learner):
+            params |= {f"learner__{f.name}": getattr(learner, f.name) for f in fields(learner)}
+        return params
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters; those of the target as ``target__p_rule``, so that a search can.
 
@@ -273,7 +291,7 @@ class FairPatch(PatchEstimator):
         if given.drawn is not None:
             rows = replace(rows, chances=given.drawn.chances, told=given.drawn.known)
         check_locks(self.target.scope, rows.X, rows.s.features)
-        inside = in_scope(self.target.scope, rows.X)
+        inside = in_scope(self.target.scope, rows.X, self._needed_score)
         if inside is not None:
             rows = rows.take(np.flatnonzero(inside))
             seen = None if seen is None else np.asarray(seen)[inside]
@@ -293,6 +311,7 @@ class FairPatch(PatchEstimator):
             rows, self.splits, self.max_rows, seed, known, for_all=sample_weight is None
         )
         said = None if copies is None else said_of(copies)
+        said = " ".join(text for text in (said, self._without_score(given.X)) if text) or None
         return self._learn(
             splits, decision, classes, hidden, previous, named=given.named, said=said
         )
@@ -304,7 +323,7 @@ class FairPatch(PatchEstimator):
                 "places of every batch are filled and certified in memory: give the rows as a "
                 "frame; apply fills them in any engine"
             )
-        X = in_scope_table(self.target.scope, X)
+        X = in_scope_table(self.target.scope, X, self._needed_score)
         table = EngineSplits.of(
             X, y, s, self.estimator, self._decision, self._roles, self.splits,
             seed_of(self.random_state), reads_groups=bool(self._deciding(s)),
@@ -328,6 +347,20 @@ class FairPatch(PatchEstimator):
                 "so sensitive_features must be names of columns: sensitive_features=['sex']"
             )
         return names
+
+    @property
+    def _needed_score(self) -> str | None:
+        """The score column without which a row is left out."""
+        leaves_out = isinstance(self.estimator, str) and self._decision.no_score == "left_out"
+        return self.estimator if leaves_out else None
+
+    def _without_score(self, X: Any) -> str | None:
+        """How many rows are left out because nobody has decided them yet, in words."""
+        scored = in_scope((), X, self._needed_score)
+        if scored is None or scored.all():
+            return None
+        share = f"{1 - scored.mean():.1%} of the {len(scored):,} rows"
+        return f"{share} have no score: they are in no rate."
 
     @property
     def _threshold_column(self) -> tuple[str, ...]:
@@ -430,9 +463,8 @@ class FairPatch(PatchEstimator):
         -------
         Certificate
         """
-        columns = X if is_engine_table(X) or getattr(self, "named_", False) else self._checked(X)
         return self.patched_.certify(
-            columns,
+            self._with_names(X, y),
             y,
             sensitive_features=sensitive_features,
             target=self.target if target is None else target,

@@ -26,11 +26,19 @@ from fairpatch.data.used_rows import (
     Found,
     UsedRows,
     counting,
+    some_of,
     without_rows,
 )
 from fairpatch.identity.compare import Comparison, IfUnlike, compare, compare_model, compare_rows
 from fairpatch.identity.fingerprint import scores_alike
-from fairpatch.inputs.base import NO_SCORE, BaseModel, chances_of, scores_of, thresholds_of
+from fairpatch.inputs.base import (
+    AT_THRESHOLD,
+    NO_SCORE,
+    BaseModel,
+    chances_of,
+    scores_of,
+    thresholds_of,
+)
 from fairpatch.inputs.past_decisions import made_in, made_of
 from fairpatch.inputs.probable import columns_of
 from fairpatch.inputs.sensitive import Given, column_names, take_apart
@@ -138,11 +146,21 @@ class PatchedModel:
         self.compare(X, f_logit).warn_refused()
         return np.asarray(self.classes[self._decided(X, f_logit) * 1])
 
+    def decision_function(self, X: Any) -> Floats:
+        """g_logit towards decision 1: patched log-odds relative to the threshold."""
+        g_logit = self._patched_logits(X)
+        if self.patch.action != "refer":  # r = 0: a decision that changes, right at the threshold
+            g_logit = np.where(g_logit == 0, -AT_THRESHOLD, g_logit)
+        return g_logit if self.patch.decision.favourable else -g_logit
+
+    def _patched_logits(self, X: Any) -> Floats:
+        """g_logit, towards the favourable decision; f's where a person takes the others."""
+        f_logit = self.logits(X)
+        return f_logit if self.patch.action == "refer" else self.patch.logits(X, f_logit)
+
     def predict_proba(self, X: Any) -> Floats:
         """Patched probabilities of the two classes; the threshold still holds."""
-        f_logit = self.logits(X)
-        if self.patch.action != "refer":
-            f_logit = self.patch.logits(X, f_logit)
+        f_logit = self._patched_logits(X)
         p = chances_of(f_logit, self.patch.decision, thresholds_of(self.patch.decision, X))
         return np.column_stack([1 - p, p])
 
@@ -179,7 +197,7 @@ class PatchedModel:
             rows, outcomes=self.patch.outcomes, person=given.person, month=given.month,
             made=None if given.made is None else made_of(given.made, roles, favourable),
         )  # fmt: skip
-        inside = in_scope(self.patch.scope, rows.X)
+        inside = in_scope(self.patch.scope, rows.X, self.base.needed_score)
         rows = (rows if inside is None else rows.take(np.flatnonzero(inside))).scored(self.base)
         ask_rows(rows, self.base, self.patch.roles)
         return expecting(rows, self.outlook, self.patch.decision)
@@ -242,6 +260,10 @@ class PatchedModel:
         check_key(X, self.patch.roles)
         if is_engine_table(X):
             return self._that_count_there(X, y, sensitive_features, list(others))
+        scored = in_scope((), X, self.base.needed_score)
+        if scored is not None and not scored.all():
+            X, y, sensitive_features, kept = some_of(scored, X, y, sensitive_features, *others)
+            others = tuple(kept)
         given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
         used = self._used(given)
         rows = Rows.of(given.X, self._labels_of(given), given.sensitive, None, given.weight)
@@ -285,7 +307,7 @@ class PatchedModel:
         if not is_engine_table(X):
             given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
             made = None if decided is None else self.made(X, decided)
-            inside = in_scope(self.patch.scope, given.X)
+            inside = in_scope(self.patch.scope, given.X, self.base.needed_score)
             if inside is not None:
                 at = np.flatnonzero(inside)
                 given = given.take(at)
@@ -320,9 +342,9 @@ class PatchedModel:
     def _in_scope(self, X: Any) -> Any:
         """A table without the rows that the patch is not for."""
         frame = nw.from_native(X, pass_through=True)
-        if not self.patch.scope or not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
             return X
-        return in_scope_table(self.patch.scope, X)
+        return in_scope_table(self.patch.scope, X, self.base.needed_score)
 
     def made(self, X: Any, decided: str) -> Bools:
         """Decisions of a column as favourable ones, of the rows that the patch is for."""
@@ -410,7 +432,9 @@ class PatchedModel:
             if score is None:
                 raise TypeError("f must be a score column of a table in an engine")
             return compare(self.patch, X, score)
-        f_logit = self.logits(X) if f_logit is None else f_logit
+        if f_logit is None:  # whoever has no score is not asked about
+            X = in_scope_table((), X, self.base.needed_score)
+            f_logit = self.logits(X)
         inside, asked = in_scope(self.patch.scope, X), f_logit != NO_SCORE
         asked = asked if inside is None else asked & inside
         if not asked.all():

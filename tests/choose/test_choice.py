@@ -219,7 +219,8 @@ def test_a_certificate_in_words():
     low, high = found.results[0].estimate.low, found.results[0].estimate.high
     assert low == pytest.approx(0.703, abs=0.01)  # what the verdict's own test would certify
     assert str(found).splitlines() == [
-        "Certificate at 95%: inconclusive",
+        "Certificate at 95%: inconclusive; 0.0% of decisions change, the approval rate stays at "
+        "47.5%",
         "  requirement                              feature       verdict     measured [limits]  "
         "people  people needed",
         f"  P-Rule at least 0.8            sex (a against b)  inconclusive  0.900 [{low:.3f}, "
@@ -227,7 +228,7 @@ def test_a_certificate_in_words():
         "  changed decisions at most 0.1          everybody     certified  0.000 [0.000, 0.015]  "
         "   200",
     ]
-    assert "<strong>Certificate at 95%: inconclusive</strong>" in found._repr_html_()
+    assert "<strong>Certificate at 95%: inconclusive; 0.0% of" in found._repr_html_()
 
 
 def test_a_choice_in_words(quick_fit):

@@ -5,7 +5,7 @@ Judged on rows that neither learning nor choosing has seen; how, is each metric'
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,8 +25,8 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.hypothesis_tests import Judgement
 from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.metric import P_RULE, Metric
-from fairpatch.measure.places import Places
-from fairpatch.measure.rates import changed_rate
+from fairpatch.measure.places import Places, share_moved
+from fairpatch.measure.rates import changed_rate, selection_rate
 from fairpatch.measure.recounted import approved_in_part, evenly_known
 from fairpatch.patch import Patch
 from fairpatch.target import Requirement, Target, judgeable
@@ -94,6 +94,10 @@ class Certificate:
     rows_sha256: str | None = field(default=None, compare=False)
     """Of the rows that it was judged on, where they were in memory: who has them can compare."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it says, without what was worked out of it to be shown."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
     def warned(self, warning: str | None) -> "Certificate":
         """The same with one warning more, where there is one."""
         if warning is None:
@@ -118,7 +122,24 @@ class Certificate:
         """Of each result, as much of its estimate and its people as may be shown."""
         if self.counts is None:
             return tuple((v.estimate, PublishedCount(v.people, v.people)) for v in self.results)
-        return self.shown_by(reviewed(self.counts, self.target.metrics))
+        return self.shown_by(self._reviewed)
+
+    @cached_property
+    def _reviewed(self) -> Protected:
+        """The table that it was judged on, as much as may be shown of it."""
+        if self.counts is None:
+            raise ValueError("this certificate does not know its counts")
+        return reviewed(self.counts, self.target.metrics)
+
+    @property
+    def headline(self) -> str:
+        """In a line: the verdict, and what it costs."""
+        return certificate_title(self.verdict, self.target.confidence, self.effect)
+
+    @cached_property
+    def effect(self) -> str | None:
+        """What it costs to have it, in words: decisions that change, and approvals."""
+        return None if self.counts is None else effect_on(self._reviewed)
 
     @cached_property
     def least_approved(self) -> float | None:
@@ -184,6 +205,7 @@ class Certificate:
         return certificate_table(
             self.verdict,
             self.target.confidence,
+            self.effect,
             rows,
             notes(
                 self.warning,
@@ -197,15 +219,35 @@ class Certificate:
     __repr__ = __str__
 
 
+def certificate_title(verdict: Any, confidence: float, effect: str | None) -> str:
+    """The verdict, and what it costs to have it."""
+    beside = "" if effect is None else f"; {effect}"
+    return f"Certificate at {confidence:.0%}: {verdict}{beside}"
+
+
 def certificate_table(
-    verdict: Any, confidence: float, rows: Iterable[Sequence[Any]], said: list[str]
-) -> Table:
+    verdict: Any, confidence: float, effect: str | None, rows: Iterable[Sequence[Any]],
+    said: list[str],
+) -> Table:  # fmt: skip
     """Requirement, feature, verdict, measured, people and people needed of every result."""
     return Table(
-        f"Certificate at {confidence:.0%}: {verdict}",
+        certificate_title(verdict, confidence, effect),
         ["requirement", "feature", "verdict", "measured [limits]", "people", "people needed"],
         [[*map(str, row), "" if needed is None else f"{needed:,}"] for *row, needed in rows],
         said,
+    )
+
+
+def effect_on(table: Protected) -> str | None:
+    """Decisions that change and the approval rate before and after; None where few would show."""
+    changed, *approved = (
+        table.rate(rate) for rate in (changed_rate(), selection_rate("f"), selection_rate("g"))
+    )
+    before, after = (rate.value for rate in approved)
+    if changed.value is None or before is None or after is None:
+        return None
+    return (
+        f"{changed.value:.1%} of decisions change, the approval rate {share_moved(before, after)}"
     )
 
 

@@ -129,8 +129,8 @@ class Fitted:
         return self.fresh.sample(most)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the people: a stored model holds no row and no value of S."""
-        return {**vars(self), "fresh": None, "search": None}
+        """Everything but the people: a stored model holds no row, no score and no P(S|x)."""
+        return {**vars(self), "fresh": None, "search": None, "frontier": None}
 
 
 def fit_target(task: Task, learner: Learner) -> Fitted:

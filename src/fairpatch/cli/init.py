@@ -177,7 +177,8 @@ def _no_score(profile: Profile) -> str:
     if profile.no_score is None:
         return ""
     return f"""\
-  # {profile.why["no_score"]}: denied, if that was decided before anybody was scored; else refuse
+  # {profile.why["no_score"]}: denied, if that was decided before anybody was scored;
+  # left_out, if nobody has decided them yet
   no_score: {'"?"' if profile.no_score == "?" else profile.no_score}
 """
 

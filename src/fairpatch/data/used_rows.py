@@ -199,14 +199,20 @@ def counting(
             "the patch learned from all of these rows, or was chosen on them: give rows that it "
             "has not seen"
         )
-    left = np.flatnonzero(~gone)
-    S = sensitive_features
+    return said, *some_of(~gone, X, y, sensitive_features, *others)
+
+
+def some_of(
+    kept: Bools, X: Any, y: Any, sensitive_features: Any, *others: Any
+) -> tuple[Any, Any, Any, list[Any]]:
+    """Some of the rows, with all that goes with them; names of columns stay names."""
+    left, S = np.flatnonzero(kept), sensitive_features
     if isinstance(S, Mapping):
         S = {name: take(values, left) for name, values in S.items()}
     elif not _is_names(S):
         S = take(S, left)
     y = y if isinstance(y, str) else take(y, left)
-    return said, take(X, left), y, S, [take(other, left) for other in others]
+    return take(X, left), y, S, [take(other, left) for other in others]
 
 
 NOT_LOOKED_AT = (

@@ -12,14 +12,14 @@ summed over z: the sharp interval for two groups (METHOD section 22).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fairpatch._tools.arrays import Bools, Floats
+from fairpatch._tools.arrays import Bools, Floats, Ints
 from fairpatch._tools.extras import value_of
 from fairpatch.inputs.values import PRIME, place, places
 
@@ -66,6 +66,12 @@ class Drawn:
     chances: Floats
     """(rows, groups); of those whose group is known 1 and 0."""
     known: Bools
+
+    def take(self, rows: Ints) -> "Drawn":
+        """Some of the rows."""
+        return replace(
+            self, values=self.values[rows], chances=self.chances[rows], known=self.known[rows]
+        )
 
 
 def draw(frame: Any, probable: Probable, key: str | None) -> Drawn | None:

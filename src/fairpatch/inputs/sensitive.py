@@ -236,7 +236,8 @@ class Given:
             return np.asarray(values)[rows]
 
         named = ("X", "y", "sensitive", "weight", "person", "month", "made")
-        return replace(self, **{name: some(getattr(self, name)) for name in named})
+        drawn = None if self.drawn is None else self.drawn.take(rows)
+        return replace(self, drawn=drawn, **{name: some(getattr(self, name)) for name in named})
 
 
 def take_apart(

@@ -104,7 +104,7 @@ def _in_engine(
     features = [S] if isinstance(S, str) else list(S)
     decision, score = model.patch.decision, str(model.base.score_column)
     table = sensitive_table(
-        in_scope_table(model.patch.scope, X), model.patch.roles, features
+        in_scope_table(model.patch.scope, X, model.base.needed_score), model.patch.roles, features
     )  # fmt: skip
     frame = with_gaps(model.patch, nw.from_native(table))
     patch = typed(model.patch, frame.collect_schema())

@@ -105,9 +105,11 @@ def tables_of(features: tuple[str, ...], rows: Any, strata: tuple[str, ...] = ()
                 raise ValueError(
                     f"{name} must be 0 or 1 in every row, but {nobody or here} rows have "
                     f"{value!r}. A missing score has no decision, and neither has one that is "
-                    "not a probability: drop or correct those rows first. Whoever was denied "
-                    "before anybody was scored, by a knock-out, counts as denied: "
+                    "not a probability: correct those rows first. Whoever was denied before "
+                    "anybody was scored, by a knock-out, counts as denied: "
                     + hint("Decision(no_score='denied')", "decision: {no_score: denied}")
+                    + "; whoever nobody has decided yet is part of no rate: "
+                    + hint("Decision(no_score='left_out')", "no_score: left_out")
                 )
         if y not in (0, 1, None):
             raise ValueError(_label_error(y))

@@ -132,8 +132,10 @@ def confidence_expr(patch: Patch, score: str) -> nw.Expr:
     return nw.when(inside).then(points).otherwise(nw.lit(NEVER))
 
 
-def in_scope_table(scope: Sequence[Lock], table: Any) -> Any:
-    """Of a table, the rows that a patch is for."""
+def in_scope_table(scope: Sequence[Lock], table: Any, needed: str | None = None) -> Any:
+    """Of a table, the rows that a patch is for; ``needed`` is a score that each of them has."""
+    if needed is not None:
+        table = nw.from_native(table).filter(~none_expr(nw.col(needed))).to_native()
     if not scope:
         return table
     frame = nw.from_native(table)

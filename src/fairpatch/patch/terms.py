@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from fairpatch._tools.arrays import Bools, Floats
 from fairpatch._tools.hints import did_you_mean
+from fairpatch.inputs.past_decisions import score_column
 from fairpatch.inputs.values import Value
 from fairpatch.patch.columns import Columns, category_of, holds
 from fairpatch.patch.parts import (
@@ -167,11 +168,16 @@ def _above_zero(concept: Concept | None, locked: Sequence[Lock], X: Any) -> Bool
     return np.asarray(activation(concept, with_locked((), locked), X) > 0)
 
 
-def in_scope(scope: Sequence[Lock], X: Any) -> Bools | None:
-    """Which rows in memory a patch is for; None where it is for all of them."""
-    if not scope:
-        return None
-    return ~locked_rows(scope, X)
+def in_scope(scope: Sequence[Lock], X: Any, needed: str | None = None) -> Bools | None:
+    """Which rows in memory a patch is for; None where it is for all of them.
+
+    ``needed`` is a score column without which a row is left out.
+    """
+    inside = ~locked_rows(scope, X) if scope else None
+    if needed is None:
+        return inside
+    scored = ~np.isnan(np.asarray(score_column(X, needed), np.float64))
+    return scored if inside is None else scored & inside
 
 
 def check_locks(locked: Sequence[Lock], X: Any, sensitive: Iterable[str]) -> None:

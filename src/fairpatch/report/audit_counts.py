@@ -16,6 +16,7 @@ from fairpatch._tools.hints import did_you_mean, hint
 from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch.choose.certificate import funnel
 from fairpatch.data.features import ask_about, ask_engine
+from fairpatch.data.rows import take
 from fairpatch.decision import PLAIN, Decision
 from fairpatch.disclose.protected import of_pair
 from fairpatch.identity.fingerprint import check_agreement
@@ -35,6 +36,8 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.groups import Groups
 from fairpatch.measure.labels import label_expr, positive_labels
 from fairpatch.measure.metric import P_RULE
+from fairpatch.patch.expressions import in_scope_table
+from fairpatch.patch.terms import in_scope
 
 # The groups' mean scores, in standard deviations of everybody's: one GROUP BY of sums.
 
@@ -127,6 +130,10 @@ def count_rows(
     given = take_apart(X, y, S, roles, BaseModel(f).columns)
     weight = sample_weight if given.weight is None else given.weight
     same_people(X=given.X, y=given.y, sensitive_features=given.sensitive, sample_weight=weight)
+    scored = in_scope((), given.X, BaseModel(f, decision).needed_score)
+    if scored is not None:
+        at = np.flatnonzero(scored)
+        given, weight = given.take(at), take(weight, at)
     labels = None
     if given.y is not None:
         classes, labels = positive_labels(given.y, decision)
@@ -183,6 +190,7 @@ def count_table(
     if y is not None:
         classes, label = label_expr(X, y, decision.replace(favourable=1))
         decision = decision.named(classes)
+    X = in_scope_table((), X, BaseModel(f, decision).needed_score)
     names = [S] if isinstance(S, str) else S
     columns = [*nw.from_native(X).collect_schema().names(), *roles.probable]
     if not isinstance(names, Sequence) or not all(isinstance(n, str) for n in names):

@@ -11,6 +11,7 @@ from fairpatch._tools.tables import Bar, Bars
 from fairpatch.choose.fit import Fitted
 from fairpatch.disclose.protected import Protected, reviewed
 from fairpatch.measure.metric import P_RULE
+from fairpatch.measure.places import share_moved
 from fairpatch.measure.rates import Model, selection_rate
 from fairpatch.report.figures import Count, Figure, between_text, estimated, in_words
 from fairpatch.report.proxy_section import auc_text
@@ -144,6 +145,17 @@ def fitted_text(fitted: Fitted) -> str:
     parts += [bars.text() for bars in _bars(fitted)]
     parts += [] if fitted.certificate is None else [str(fitted.certificate)]
     return "\n".join(parts)
+
+
+def fitted_line(fitted: Fitted) -> str:
+    """In a line: the verdict, and what changes."""
+    certificate, choice = fitted.certificate, fitted.choice
+    if certificate is not None:
+        return certificate.headline
+    if choice is None:
+        return "Not certified"
+    moved = share_moved(*choice.approvals)
+    return f"Not certified; {choice.change_rate:.1%} of decisions change, the approval rate {moved}"
 
 
 def fitted_html(fitted: Fitted) -> str:

@@ -7,7 +7,14 @@ import numpy as np
 
 from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens
 from fairpatch._tools.verdict import Verdict
-from fairpatch.choose.certificate import Certificate, Result, certificate_table, notes, second_look
+from fairpatch.choose.certificate import (
+    Certificate,
+    Result,
+    certificate_table,
+    effect_on,
+    notes,
+    second_look,
+)
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected, move, of_pair
 from fairpatch.inputs.values import Value
@@ -179,6 +186,8 @@ class CertificateSection(ReviewPart):
     """Of each verdict."""
     warning: str | None
     """What looks odd about the people."""
+    effect: str | None = None
+    """What it costs: decisions that change, and approvals."""
     second_look: str | None = None
     """What must come of the referrals, where people are referred."""
     assumption: str | None = None
@@ -357,6 +366,7 @@ def certificate_text(certificate: CertificateSection | None) -> str:
     return certificate_table(
         certificate.verdict,
         certificate.confidence,
+        certificate.effect,
         rows,
         notes(
             certificate.warning,
@@ -389,6 +399,7 @@ def certificate_section(
         verdict=certificate.verdict,
         confidence=certificate.target.confidence,
         warning=certificate.warning,
+        effect=certificate.effect if table is None or not same else effect_on(table),
         second_look=second_look(certificate.target, certificate.least_approved),
         assumption=certificate.assumption,
         remarks=certificate.remarks,
