@@ -12,8 +12,8 @@ if [ ! -e private.pem ]; then
   openssl ecparam -name prime256v1 -genkey -noout -out private.pem
   openssl ec -in private.pem -pubout -out public.pem 2>/dev/null
 fi
-fairpatch sign run --key private.pem --name "A. Validator, model risk"
-fairpatch verify run --key public.pem
+fairpatch sign run --private-key private.pem --signer "A. Validator, model risk"
+fairpatch verify run --public-key public.pem
 fairpatch ledger life --fitted run
 fairpatch ledger life --applied run --since 2026-12-01
 

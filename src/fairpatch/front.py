@@ -276,7 +276,8 @@ class FairPatch(PatchEstimator):
         given, classes = read_given(
             self, X, y, s, decision, self._roles, gaps=True, kept=self._deciding(s)
         )
-        check_direction(decision, y if isinstance(y, str) else getattr(y, "name", None), classes[1])
+        label = y if isinstance(y, str) else getattr(y, "name", None)
+        check_direction(decision, label, classes[1], self.estimator)
         if given.sensitive is None:
             raise ValueError("sensitive_features must be given to fit: a target compares groups")
         check.same_people(X=X, seen_by_base=seen)
@@ -332,7 +333,7 @@ class FairPatch(PatchEstimator):
         splits = table.splits(self.max_rows)
         read_features(self, splits.learn.X, reset=True)
         classes = np.array(table.classes)
-        check_direction(self._decision, y, classes[1])
+        check_direction(self._decision, y, classes[1], self.estimator)
         hidden = (*table.reserved, *self._threshold_column)
         return self._learn(splits, table.base.decision, classes, hidden, None, named=True)
 

@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from attack.cluster import Cluster
 from fairpatch.engines.mlflow_served import Patched
 from fairpatch.engines.onnx import SCORE, patch_graph, run_graph
 from fairpatch.engines.sql import sql
@@ -144,29 +145,14 @@ class Spark:
         )
 
 
-class Postgres:
-    """A cluster of its own on loopback, stopped and thrown away at the end."""
+class Postgres(Cluster):
+    """A cluster with a connection."""
 
     def __init__(self):
         import psycopg
 
-        self.bin = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1]
-        self.folder = Path(tempfile.mkdtemp())  # pytest's own folders are closed to other users
-        shutil.chown(self.folder, "postgres")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self._run(f"{self.bin}/initdb -D data -A trust -E UTF8 --locale=C.UTF-8 -N")
-        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
-        self._run(f"{self.bin}/pg_ctl -D data -w -l log -o '{options}' start")
-        self.connection = psycopg.connect(
-            f"host=127.0.0.1 port={port} user=postgres dbname=postgres", autocommit=True
-        )
-
-    def _run(self, command):
-        subprocess.run(
-            ["su", "postgres", "-c", command], check=True, cwd=self.folder, capture_output=True
-        )
+        super().__init__()
+        self.connection = psycopg.connect(self.address, autocommit=True)
 
     def load(self, table):
         kinds = {"double": "double precision", "int64": "bigint", "string": "text"}
@@ -186,8 +172,7 @@ class Postgres:
 
     def stop(self):
         self.connection.close()
-        self._run(f"{self.bin}/pg_ctl -D data -m immediate stop")
-        shutil.rmtree(self.folder)
+        super().stop()
 
 
 class ClickHouse:

@@ -195,29 +195,31 @@ def keys(folder):
 
 def test_a_signed_run_says_who_signed_and_notices_every_change(run, tmp_path):
     keys(tmp_path)
-    assert "is not signed" in said("verify", run, "--key", tmp_path / "one.pub", code=1)
+    assert "is not signed" in said("verify", run, "--public-key", tmp_path / "one.pub", code=1)
     name = "Jo Public, model risk"
-    assert name in said("sign", run, "--key", tmp_path / "one.pem", "--name", name)
-    assert name in said("verify", run, "--key", tmp_path / "one.pub")
-    found = json.loads(said("verify", run, "--key", tmp_path / "one.pub", "--json"))
+    assert name in said("sign", run, "--private-key", tmp_path / "one.pem", "--signer", name)
+    assert name in said("verify", run, "--public-key", tmp_path / "one.pub")
+    found = json.loads(said("verify", run, "--public-key", tmp_path / "one.pub", "--json"))
     assert found["name"] == name
     page = tmp_path / "page.html"
-    said("review", run, "--key", tmp_path / "one.pub", "--out", page)
+    said("review", run, "--public-key", tmp_path / "one.pub", "--out", page)
     assert f"signed by {name}" in page.read_text()
     said("review", run, "--out", page)
     assert "not verified" in page.read_text()
     assert name not in page.read_text()
-    assert "another key's" in said("verify", run, "--key", tmp_path / "two.pub", code=1)
+    assert "another key's" in said("verify", run, "--public-key", tmp_path / "two.pub", code=1)
     signer = run / "signed_by.json"
     signer.write_text(signer.read_text().replace("Jo Public", "Max Forger"))
-    assert "not as it was signed" in said("verify", run, "--key", tmp_path / "one.pub", code=1)
+    assert "not as it was signed" in said(
+        "verify", run, "--public-key", tmp_path / "one.pub", code=1
+    )
 
 
 def test_signing_works_where_one_stands_and_spoils_nothing(run, tmp_path, monkeypatch):
     keys(tmp_path)
     monkeypatch.chdir(tmp_path)
-    said("sign", "run", "--key", "one.pem", "--name", "Jo")
-    assert "Jo" in said("verify", "run", "--key", "one.pub")
+    said("sign", "run", "--private-key", "one.pem", "--signer", "Jo")
+    assert "Jo" in said("verify", "run", "--public-key", "one.pub")
     other = ed25519.Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
@@ -225,16 +227,16 @@ def test_signing_works_where_one_stands_and_spoils_nothing(run, tmp_path, monkey
     )
     Path("other.pem").write_bytes(other)
     for bad in ("other.pem", "one.pub", "nowhere.pem"):
-        assert "key" in said("sign", "run", "--key", bad, "--name", "Max", code=1)
-    assert "Jo" in said("verify", "run", "--key", "one.pub")
-    assert "no public key" in said("verify", "run", "--key", "one.pem", code=1)
+        assert "key" in said("sign", "run", "--private-key", bad, "--signer", "Max", code=1)
+    assert "Jo" in said("verify", "run", "--public-key", "one.pub")
+    assert "no public key" in said("verify", "run", "--public-key", "one.pem", code=1)
     (run / "link").symlink_to(tmp_path / "one.pub")
-    assert "a link" in said("verify", "run", "--key", "one.pub", code=1)
+    assert "a link" in said("verify", "run", "--public-key", "one.pub", code=1)
 
 
 def test_a_forged_run_with_a_new_manifest_is_found_by_the_signature(run, tmp_path):
     keys(tmp_path)
-    said("sign", run, "--key", tmp_path / "one.pem", "--name", "Jo")
+    said("sign", run, "--private-key", tmp_path / "one.pem", "--signer", "Jo")
     path = run / "config.yaml"
     path.write_text(path.read_text().replace("score: score", "score: other"))
     known = json.loads((run / MANIFEST).read_text())
@@ -243,7 +245,7 @@ def test_a_forged_run_with_a_new_manifest_is_found_by_the_signature(run, tmp_pat
     seal(run, {k: known[k] for k in ("data", "data_sha256", "rows", "certificate")})
     checked(run, *FILES)  # hashes alone say nothing
     assert "changed, added or taken away" in said(
-        "verify", run, "--key", tmp_path / "one.pub", code=1
+        "verify", run, "--public-key", tmp_path / "one.pub", code=1
     )
 
 

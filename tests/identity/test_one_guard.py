@@ -92,3 +92,16 @@ def test_few_people_are_not_compared(g):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         g.predict(REFUSED["upper case"].head(20))
+
+
+@pytest.mark.slow  # Spark's start
+@pytest.mark.filterwarnings("ignore")
+def test_spark_is_a_door_too(g, spark):
+    from_file = PatchedModel(BaseModel("score"), g.patch_)
+    for what, table in REFUSED.items():
+        with pytest.raises(OtherModelError):
+            from_file.apply(spark.createDataFrame(table))
+        assert what
+    for table in FINE.values():
+        decided = from_file.apply(spark.createDataFrame(table)).toPandas()
+        assert len(decided) == len(table)

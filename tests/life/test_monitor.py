@@ -9,6 +9,7 @@ import pytest
 
 from conftest import TARGET, month
 from fairpatch import BaseModel, PatchedModel
+from fairpatch.identity.compare import OtherModelError
 from fairpatch.life import History, monitor, watch
 from fairpatch.life.history import Period, period_name
 from fairpatch.life.history_page import history_page
@@ -98,7 +99,11 @@ def test_another_model_is_seen(patched, tmp_path):
     rows = month(7)
     # of people who are alike in a column that the patch reads, it thinks otherwise
     rows["score"] = np.where(rows["num_0"].rank(pct=True) > 0.5, 0.97, 0.03)
-    found = look(patched, History(tmp_path / "h.jsonl"), rows, "2026-01")
+    history = History(tmp_path / "h.jsonl")
+    with pytest.raises(OtherModelError):  # apply would refuse these rows: nobody was decided so
+        look(patched, history, rows, "2026-01")
+    assert not list(history)
+    found = look(patched, history, rows, "2026-01", if_unlike="ignore")
     assert any(f.severity == "refuse" for f in found.latest.findings)
     assert "another model" in [c.verdict for c in found.checks]
 

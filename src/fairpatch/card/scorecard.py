@@ -369,7 +369,8 @@ def _few(
 
 def _concept(field: Field, points: Floats) -> Concept:
     column = field.column
-    missing = float(points[-1]) if field.gaps else 0.0
+    # where nobody's field was empty, an empty one has the fewest points: a blank buys nothing
+    missing = float(points[-1] if field.gaps else points[: field.pieces].min())
     name = column.words or column.name
     bare = Concept(name=name, weight=1.0, intercept=0.0)
     if field.edges is not None:

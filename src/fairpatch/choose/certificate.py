@@ -55,6 +55,8 @@ class Result:
     people: int
     people_needed: int | None = None
     """How many would do to certify it with 80 % power, if what was measured is the truth."""
+    decides: tuple[str, str] | None = None
+    """The two groups of whom least can be shown: they decide the verdict."""
 
     @property
     def people_needed_about(self) -> int | None:
@@ -65,8 +67,11 @@ class Result:
         return -(-self.people_needed // step) * step
 
     @classmethod
-    def of(cls, requirement: Requirement, feature: str, judgement: Judgement) -> "Result":
+    def of(
+        cls, requirement: Requirement, feature: str, judgement: Judgement, groups: Sequence[str]
+    ) -> "Result":  # fmt: skip
         """What was found, and of what."""
+        decides = judgement.decides
         return cls(
             requirement,
             feature,
@@ -74,6 +79,19 @@ class Result:
             judgement.estimate,
             judgement.people,
             judgement.people_needed,
+            None if decides is None else (groups[decides[0]], groups[decides[1]]),
+        )
+
+    @property
+    def about_others(self) -> str | None:
+        """Whom the verdict is about, where those are not the groups that are measured."""
+        if self.verdict is Verdict.CERTIFIED or self.decides is None:
+            return None
+        if self.estimate.between is not None and set(self.estimate.between) == set(self.decides):
+            return None
+        return (
+            f"{self.requirement} of {self.feature} is {self.verdict} because of "
+            f"{' against '.join(self.decides)}, of whom least can be shown."
         )
 
 
@@ -222,7 +240,7 @@ class Certificate:
 def certificate_title(verdict: Any, confidence: float, effect: str | None) -> str:
     """The verdict, and what it costs to have it."""
     beside = "" if effect is None else f"; {effect}"
-    return f"Certificate at {confidence:.0%}: {verdict}{beside}"
+    return f"Certificate at {round(100 * confidence, 2):g}%: {verdict}{beside}"
 
 
 def certificate_table(
@@ -286,22 +304,25 @@ def certify(counts: Counts, target: Target) -> Certificate:
         if counts.outcomes == "sample":
             counts, assumption = evenly_known(counts, with_label=True), OF_A_SAMPLE
     by_feature = target.compare(counts, least=MIN_PEOPLE)
+    results = tuple(
+        Result.of(
+            requirement,
+            about,
+            requirement.metric.judge(of_feature, requirement.limit, target.confidence),
+            of_feature.known().group_names,
+        )
+        for requirement in target.requirements
+        for about, of_feature in (
+            by_feature if requirement.between_groups else {"everybody": counts}
+        ).items()
+    )
     return Certificate(
         target,
-        tuple(
-            Result.of(
-                requirement,
-                about,
-                requirement.metric.judge(feature_counts, requirement.limit, target.confidence),
-            )
-            for requirement in target.requirements
-            for about, feature_counts in (
-                by_feature if requirement.between_groups else {"everybody": counts}
-            ).items()
-        ),
+        results,
         assumption=assumption,
         counts=counts,
         remarks=(
+            *(text for result in results if (text := result.about_others)),
             *_left_out(counts, target),
             *_too_small(counts, target),
             *_not_compared(counts, target),

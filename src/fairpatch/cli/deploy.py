@@ -15,11 +15,13 @@ from fairpatch.cli import data as tables
 from fairpatch.cli.options import (
     Data,
     IfUnlike,
+    Join,
     Model,
     PatchFile,
     Pilot,
     Reasons,
     Score,
+    SensitiveTable,
     TrustModel,
 )
 from fairpatch.cli.people import enforce_if_unlike
@@ -37,6 +39,8 @@ GOES_WITH = {
     "pilot": PACKS,
     "key": PACKS,
     "keep": (*PACKS, "sql"),
+    "sensitive_table": PACKS,
+    "join": PACKS,
     "score": (*PACKS, "sql", "check"),
     "with_score": ("sql",),
     "reasons": ("sql", *MODELS),
@@ -61,6 +65,8 @@ def run(
     name: Annotated[str, typer.Option(help="what to call the view, function or model")] = "decided",
     key: Annotated[str | None, typer.Option(help="column that tells people apart")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="column to keep; may be repeated")] = None,
+    sensitive_table: SensitiveTable = None,
+    join: Join = None,
     pilot: Pilot = None,
     score: Score = None,
     reasons: Reasons = False,
@@ -78,7 +84,8 @@ def run(
     to = to or ("onnx" if out is not None and out.suffix == ".onnx" else "view")
     given = {
         "pilot": pilot, "key": key, "keep": keep, "score": score, "with_score": with_score,
-        "reasons": reasons, "model": model, "data": data, "trust_model": trust_model,
+        "reasons": reasons, "sensitive_table": sensitive_table, "join": join, "model": model,
+        "data": data, "trust_model": trust_model,
     }  # fmt: skip
     _check(to, out, given)
     loaded = load(patch_path(patch))
@@ -98,9 +105,25 @@ def run(
 
     loaded = piloted(loaded, pilot, key)
     key = key or loaded.roles.key
-    place = Destination(table, name, key, tuple(keep or ()), cast("Dialect", dialect))
+    groups = _groups_apart(patch, sensitive_table, join or key)
+    place = Destination(table, name, key, tuple(keep or ()), cast("Dialect", dialect), groups)
     column = score_of(patch, score)
     _pack(patch, loaded, cast("Kind", to), out, place, column, whole=pilot is None)
+
+
+def _groups_apart(source: Path, given: str | None, join: str | None) -> tuple[str, str] | None:
+    """The warehouse's table of the sensitive columns, where the run had one of their own."""
+    own = options_of(source) if source.is_dir() else None
+    table = given or (own and own.sensitive_table)
+    if not table:
+        return None
+    column = (own and own.join) or join
+    if column is None:
+        return refuse("--sensitive-table needs the column that both tables share: --join COLUMN")
+    if given is None:
+        table = Path(table).stem
+        say(f"audit.sql joins the table {table!r} for the groups; or name it: --sensitive-table")
+    return table, column
 
 
 def _check(to: str, out: Path | None, given: dict[str, Any]) -> None:

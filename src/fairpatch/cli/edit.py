@@ -8,7 +8,7 @@ import typer
 
 from fairpatch.cli.fit import about_run, write_run
 from fairpatch.cli.ledger import facts_of, record
-from fairpatch.cli.options import Data, Life, TrustModel
+from fairpatch.cli.options import Data, Join, Life, SensitiveTable, TrustModel
 from fairpatch.cli.people import frame_of, patched_model
 from fairpatch.cli.run_folder import REFIT, for_a_new_run, options_of, patch_path, used_of
 from fairpatch.cli.say import complain, note, refuse, say
@@ -30,6 +30,8 @@ def run(
     patch: Annotated[Path | None, typer.Option(help="a card that was edited in its file")] = None,
     why: Annotated[str | None, typer.Option(help="the reason, for the ledger")] = None,
     data: Data = None,
+    sensitive_table: SensitiveTable = None,
+    join: Join = None,
     trust_model: TrustModel = None,
     out: Annotated[
         Path, typer.Option(help="the edited run's folder, or NAME.json for the card alone")
@@ -52,7 +54,9 @@ def run(
     alone = out.suffix == ".json"
     if not alone:
         for_a_new_run(context, out, force=force)
-    options = options_of(folder, data=data, trust_model=trust_model)
+    options = options_of(
+        folder, data=data, sensitive_table=sensitive_table, join=join, trust_model=trust_model
+    )
     old = load(patch_path(folder))
     edited = edit(
         old if patch is None else load(patch), strike=strike or [], points=_points(points or [])
@@ -96,7 +100,10 @@ def run(
         out, life, "refitted", **facts_of(out), way="edit", after=str(folder),
         after_patch=_hash_of(folder), churn=churn, changes=changed_by, why=why,
     )  # fmt: skip
-    say(f"wrote {out}, a run: read {out / 'review.html'}, apply with: fairpatch apply {out}")
+    say(
+        f"wrote {out}, a run: read {out / 'review.html'}, "
+        f"apply with: fairpatch apply {out} DATA OUT"
+    )
     leave(certificate.verdict, certified=False)
 
 

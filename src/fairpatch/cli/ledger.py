@@ -81,6 +81,8 @@ def _says(entry: "Entry") -> tuple[str, str, str | None]:
 
 def in_words(entry: "Entry") -> str:
     """What happened: a certificate that was asked for may also say no."""
+    if entry.facts.get("way") == "edit":
+        return f"edited: {entry.facts.get('why') or 'no reason was given'}"
     if entry.event not in ("certified", "monitored"):
         return entry.event
     what = "judged" if entry.event == "certified" else entry.event
@@ -156,7 +158,9 @@ TOLD = ("way", "period", "target", "certificate")
 
 
 def run(
-    life: Annotated[Path, typer.Argument(help="the folder of ledger and history")],
+    life: Annotated[
+        Path, typer.Argument(help="the folder of ledger and history", envvar="FAIRPATCH_LIFE")
+    ],
     on: Annotated[
         str | None, typer.Option(help="which patch decided on this day, or moment")
     ] = None,

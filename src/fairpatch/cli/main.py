@@ -67,6 +67,17 @@ for module in VERBS:
 app.add_typer(alternatives.app, name="alternatives")
 
 
+SIGNING, VERIFYING = (
+    ("sign", "ledger", "certify", "monitor", "refit"), ("verify", "review", "alternatives")
+)  # fmt: skip
+KEYS = {
+    **{(verb, "--key"): "--private-key" for verb in SIGNING},
+    **{(verb, "--name"): "--signer" for verb in SIGNING},
+    **{(verb, "--key"): "--public-key" for verb in VERIFYING},
+}
+"""What options of a command were called in 0.1: a key was a file, and a column."""
+
+
 def renamed(words: list[str]) -> list[str]:
     """A command as it is called today, from its name in 0.1: those answer for one release more.
 
@@ -76,7 +87,10 @@ def renamed(words: list[str]) -> list[str]:
     'deploy run patch.onnx --to onnx'
     >>> " ".join(renamed(["fit", "--no-exclude", "age"]))
     'fit --exclude -age'
+    >>> " ".join(renamed(["sign", "run", "--key", "a.pem", "--name", "Jo"]))
+    'sign run --private-key a.pem --signer Jo'
     """
+    words = [KEYS.get((words[0], word), word) for word in words]
     verb, *rest = words or [""]
     if verb == "sql":
         to = next((flag[2:] for flag in rest if flag in ("--check", "--test")), "sql")
@@ -159,7 +173,7 @@ def main() -> None:
             raise
         text = error.args[0] if isinstance(error, KeyError) and error.args else _in_short(error)
         complain(f"{text}\n(FAIRPATCH_TRACEBACK=1 shows where)")
-        sys.exit(1)
+        sys.exit(getattr(error, "exit_code", 1))
     except KeyboardInterrupt:
         complain("stopped. What was finished is complete; run the same command again to go on.")
         sys.exit(130)

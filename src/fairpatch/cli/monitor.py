@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -11,6 +11,7 @@ from fairpatch.cli.ledger import PAGE, history_in, ledger_in, life_of, record
 from fairpatch.cli.options import (
     SOURCES,
     GitHub,
+    IfUnlike,
     Join,
     Json,
     JsonLines,
@@ -67,6 +68,7 @@ def run(
     model: Model = None,
     trust_model: TrustModel = None,
     show_small_counts: ShowSmallCounts = False,
+    if_unlike: IfUnlike = "refuse",
     junit: Junit = None,
     metrics: Metrics = None,
     jsonl: JsonLines = None,
@@ -120,6 +122,7 @@ def run(
             compare_with=_some(data, table, g, options) if in_engine else None,
             expected=_expected(folder, options),
             show_small_counts=show_small_counts,
+            if_unlike=cast("Any", if_unlike),
         )
         if watched.added:
             record(

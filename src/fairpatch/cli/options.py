@@ -59,7 +59,7 @@ TrustModel = Annotated[
     typer.Option("--trust-model", help="read a pickle or MLflow model, which can run any code"),
 ]
 PublicKey = Annotated[
-    Path | None, typer.Option("--key", help="public key of who signed the run, to verify it with")
+    Path | None, typer.Option("--public-key", help="of who signed the run, to verify it with")
 ]
 ShowSmallCounts = Annotated[
     bool,
@@ -97,7 +97,7 @@ FailOn = Annotated[
     typer.Option(help="exit with 7 where the review finds this, or worse: stop or look"),
 ]
 SigningKey = Annotated[
-    Path | None, typer.Option("--key", help="private key (EC, PEM) to sign the ledger's entry with")
+    Path | None, typer.Option("--private-key", help="key (EC, PEM) to sign the ledger's entry with")
 ]
-Signer = Annotated[str | None, typer.Option("--name", help="who signs, and as what")]
+Signer = Annotated[str | None, typer.Option("--signer", help="who signs, and as what")]
 PatchFile = Annotated[Path, typer.Argument(help="a patch file, or a run's folder")]

@@ -11,11 +11,13 @@ from fairpatch.cli.fit import about_run, write_run
 from fairpatch.cli.ledger import facts_of, record
 from fairpatch.cli.options import (
     Data,
+    Join,
     Json,
     Life,
     Model,
     PRule,
     Score,
+    SensitiveTable,
     Signer,
     SigningKey,
     Targets,
@@ -39,6 +41,8 @@ def run(
     score: Score = None,
     model: Model = None,
     data: Data = None,
+    sensitive_table: SensitiveTable = None,
+    join: Join = None,
     out: Annotated[Path, typer.Option(help="the new run's folder")] = Path("refit"),
     take: Annotated[
         str | None,
@@ -69,9 +73,10 @@ def run(
     if take is not None and take not in WAYS:
         refuse(f"--take must be keep, rescale or learn; got {take!r}")
     for_a_new_run(context, out, force=force)
-    before = options_of(folder, data=data, trust_model=trust_model)
+    given = {"data": data, "sensitive_table": sensitive_table, "join": join}
+    before = options_of(folder, **given, trust_model=trust_model)
     asked = configs.limits(target or [], {"p_rule": p_rule, "max_churn": max_churn})
-    now = options_of(folder, data=data, trust_model=trust_model, score=score, model=model)
+    now = options_of(folder, **given, trust_model=trust_model, score=score, model=model)
     now = now.model_copy(
         update={
             "target": before.target.model_copy(update=asked),

@@ -27,8 +27,10 @@ NEW_KEY = "Make one with: openssl ecparam -name prime256v1 -genkey -noout -out p
 
 def run(
     folder: Annotated[Path, typer.Argument(help="a run's folder")],
-    key: Annotated[Path, typer.Option(help="private key of an elliptic curve, PEM")],
-    name: Annotated[str, typer.Option(help="who signs, and as what")],
+    key: Annotated[
+        Path, typer.Option("--private-key", help="key of an elliptic curve, PEM, to sign with")
+    ],
+    name: Annotated[str, typer.Option("--signer", help="who signs, and as what")],
     life: Life = None,
 ) -> None:
     """Sign every file of it, offline; the signature lies in the folder."""
@@ -62,7 +64,8 @@ def verify(folder: Path, public_key: Path) -> dict[str, str]:
     """Check the signature and every file; gives who signed."""
     if not (folder / SIGNATURE).exists() or not (folder / SIGNER).exists():
         raise ValueError(
-            f"{folder} is not signed by fairpatch; sign it with: fairpatch sign {folder} --key KEY"
+            f"{folder} is not signed by fairpatch; sign it with: fairpatch sign {folder} "
+            "--private-key KEY --signer NAME"
         )
     folder = folder.resolve()
     keys = need("cryptography.hazmat.primitives.serialization", extra="sign")

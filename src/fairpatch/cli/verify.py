@@ -15,7 +15,9 @@ from fairpatch.cli.sign import SIGNATURE, verify
 
 def run(
     folder: Annotated[Path, typer.Argument(help="a run's folder")],
-    key: Annotated[Path | None, typer.Option(help="public key of who signed, PEM")] = None,
+    key: Annotated[
+        Path | None, typer.Option("--public-key", help="of who signed the run, PEM")
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="learn it again: the same data must give the same patch")
     ] = False,
@@ -36,7 +38,7 @@ def run(
         )
     else:
         signed = (folder / SIGNATURE).exists()
-        hint = "; it is signed: --key verifies by whom" if signed else "; it is not signed"
+        hint = "; it is signed: --public-key verifies by whom" if signed else "; it is not signed"
         say_or_not(f"every file of {folder} is as its manifest says{hint}")
     if again:
         _learn_again(folder, data, trust_model)

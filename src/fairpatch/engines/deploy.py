@@ -225,6 +225,8 @@ class Destination:
     """The column that tells people apart; without it there is no audit."""
     keep: tuple[str, ...]
     dialect: Dialect
+    groups: tuple[str, str] | None = None
+    """A table of their own for the sensitive columns, and the column that it shares."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +236,8 @@ class _Names:
     people: str
     decided: str
     audit: str
+    groups: str = ""
+    """Where the sensitive columns are, if not with the people."""
 
 
 def pack(
@@ -247,10 +251,11 @@ def pack(
             for what, deployed in (("function", patch), ("rollback", _nothing(patch)))
         }
     elif kind == "view":
-        names = _Names(place.table, place.name, f"{place.name}_audit")
+        own = place.groups[0] if place.groups else ""
+        names = _Names(place.table, place.name, f"{place.name}_audit", own)
         files = _as_views(*_written(patch, score, place, names, audited), names, place)
     else:
-        names = _Names(*(stand_in() for _ in range(3)))
+        names = _Names(*(stand_in() for _ in range(4)))
         files = _as_models(*_written(patch, score, place, names, audited), names, place)
     head = heading(patch)
     files = {name: head + text if name.endswith(".sql") else text for name, text in files.items()}
@@ -262,7 +267,7 @@ def _written(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The queries, and the tests: each finds no row where all is well."""
     dialect = place.dialect
-    people, decided, audit = (quoted(name, dialect) for name in astuple(names))
+    people, decided, audit, groups = (quoted(name, dialect) for name in astuple(names))
     keep = tuple(dict.fromkeys([*([place.key] if place.key else []), *place.keep]))
     queries = {
         what: sql(name, score, table=names.people, dialect=dialect, keep=keep)
@@ -278,7 +283,7 @@ def _written(
     if audited is not None and audited.change_rate is not None:
         tests["changes"] = _changes(decided, audited.change_rate * MORE, dialect)
     if audited is not None and place.key is not None:
-        queries["audit"] = _audit(people, decided, place.key, audited, patch.roles, dialect)
+        queries["audit"] = _audit(people, decided, groups, place, audited, patch.roles)
         good = patch.decision.favourable == 1
         queries["monitor"] = _monitor(audit, audited, patch.roles, dialect, good=good)
         if askable(audited.target, audited.label):
@@ -311,6 +316,7 @@ def _as_models(
     """A dbt project's files; every table by ref()."""
     name = place.name
     models = {names.people: place.table, names.decided: name, names.audit: f"{name}_audit"}
+    models |= {names.groups: place.groups[0]} if place.groups else {}
     refs = {table: ref(called) for table, called in models.items()}
     paths = {
         "decided": f"models/{name}.sql",
@@ -374,23 +380,27 @@ def _nothing(patch: Patch) -> Patch:
 
 
 def _audit(
-    people: str, decided: str, key: str, audited: Audited, roles: Roles, dialect: str
+    people: str, decided: str, groups: str, place: Destination, audited: Audited, roles: Roles
 ) -> str:
     """Decisions with the sensitive columns, numbers as bands, and the label, by the key."""
-    more = [name for name in (audited.label, roles.weight) if name]
-    held = [*audited.sensitive, *audited.strata, *more]
-    columns = ",\n  ".join(
-        _held(c, roles if c in audited.sensitive else PLAIN, dialect) for c in held
-    )
-    k = quoted(key, dialect, dotted=False)
+    dialect, more = place.dialect, [name for name in (audited.label, roles.weight) if name]
+    apart = "people" if place.groups is None else "groups"
+    held = [_held(c, roles, dialect, apart) for c in audited.sensitive]
+    held += [_held(c, PLAIN, dialect) for c in (*audited.strata, *more)]
+    columns = ",\n  ".join(held)
+    k = quoted(str(place.key), dialect, dotted=False)
+    joined = ""
+    if place.groups is not None:  # whose group nobody knows stays
+        shared = quoted(place.groups[1], dialect, dotted=False)
+        joined = f"\nLEFT JOIN {groups} AS groups ON people.{shared} = groups.{shared}"
     patched_columns = ",\n  ".join(quoted(c, dialect) for c in (DECISION, CHANGED))
     return (
         f"SELECT\n  {patched_columns},\n  {columns}\nFROM {decided} AS decided\n"
-        f"JOIN {people} AS people ON decided.{k} = people.{k}"
+        f"JOIN {people} AS people ON decided.{k} = people.{k}{joined}"
     )
 
 
-def _held(column: str, roles: Roles, dialect: str) -> str:
+def _held(column: str, roles: Roles, dialect: str, table: str = "people") -> str:
     """A column of the people; of a sensitive one, its groups."""
     values = dict.fromkeys(roles.unknown_of(column), "NULL")
     values |= {value: sql_text(group) for value, group in roles.spelled(column).items()}
@@ -399,12 +409,12 @@ def _held(column: str, roles: Roles, dialect: str) -> str:
     ends = [] if edges is None else [*pairwise([-LARGEST, *edges, LARGEST])]  # and so no NaN
     bands = [] if edges is None else names_of(edges)
     cases = [
-        f"WHEN people.{name} >= {low!r} AND people.{name} < {high!r} THEN '{band}'"
+        f"WHEN {table}.{name} >= {low!r} AND {table}.{name} < {high!r} THEN '{band}'"
         for (low, high), band in zip(ends, bands, strict=True)
     ]
     if not values:
-        return f"CASE {' '.join(cases)} END AS {name}" if cases else f"people.{name}"
-    as_text = f"CAST(people.{name} AS TEXT)"
+        return f"CASE {' '.join(cases)} END AS {name}" if cases else f"{table}.{name}"
+    as_text = f"CAST({table}.{name} AS TEXT)"
     known = [
         f"WHEN {as_text} IN ({sql_text(value)}, {sql_text(f'{value}.0')}) THEN {group}"
         for value, group in values.items()  # a code of 3 may lie there as 3.0

@@ -18,6 +18,7 @@ from fairpatch._tools import checks as check
 from fairpatch._tools.arrays import Floats
 from fairpatch._tools.extras import row_of
 from fairpatch._tools.hints import hint
+from fairpatch._tools.verdict import Verdict
 from fairpatch.decision import LARGEST_SCORE
 from fairpatch.identity.fingerprint import codes_of, likeness, probe_distance, step_of
 from fairpatch.inputs.base import BaseModel
@@ -276,6 +277,9 @@ INSTEAD_SHELL = "If that is expected, add --if-unlike warn; otherwise learn a pa
 
 class OtherModelError(ValueError):
     """The scores or the columns are not those that the patch was learned for."""
+
+    exit_code = Verdict.OTHER_MODEL.exit_code
+    """Of a command that ends with it."""
 
 
 class OtherModelWarning(UserWarning):

@@ -293,12 +293,17 @@ HARMS = (
     "arrears", "arrest", "attrition", "ausfall", "ausgefallen", "bankrupt", "betrug", "charged_off",
     "chargeoff", "churn", "convict", "default", "delinquen", "denied", "dropout", "fraud",
     "impago", "insolven", "kuendig", "kündig", "mahn", "recid", "reject", "reoffend", "rueckfall",
-    "rückfall", "verzug", "writeoff", "defaut", "défaut",
+    "rückfall", "verzug", "writeoff", "defaut", "défaut", "sinistre", "siniestro", "sinistro",
+    "fraude", "frode", "moros", "wanbetal", "schade", "schäde", "storno", "stornier", "resilia",
 )  # fmt: skip
 """Beginnings of words that name something bad for a person, as labels have them."""
+INSIDE = ("schaden", "schäden", "ausfall", "zahlungsverzug", "betrug", "insolvenz")
+"""What does so in the middle of a word, too, as German puts words together."""
 WHOLE = ("bad", "late", "schlecht", "lapse")
 """Words that do so by themselves only."""
 NOT = ("no", "not", "non", "kein", "keine", "nicht", "ohne", "never", "un")
+FREE = ("frei", "freiheit", "free")
+"""Ends of words that deny a harm: schadenfrei."""
 
 
 def harm_in(texts: Iterable[Any]) -> str | None:
@@ -306,24 +311,30 @@ def harm_in(texts: Iterable[Any]) -> str | None:
 
     >>> harm_in(["Ausfall 12M"]), harm_in(["no_default"]), harm_in(["repaid", 1])
     ('Ausfall 12M', None, None)
+    >>> harm_in(["Großschaden"]), harm_in(["schadenfrei"]), harm_in(["bevorzugt"])
+    ('Großschaden', None, None)
     """
     for text in texts:
         words = re.findall(r"[^\W\d_]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", str(text)).lower())
-        if any(word in NOT for word in words):
+        if any(word in NOT or word.endswith(FREE) for word in words):
             continue
-        if any(word in WHOLE or word.startswith(HARMS) for word in words):
+        if any(
+            word in WHOLE or word.startswith(HARMS) or any(harm in word for harm in INSIDE)
+            for word in words
+        ):
             return str(text)
     return None
 
 
-def check_direction(decision: "Decision", label: Any, positive: Any) -> None:
+def check_direction(decision: "Decision", label: Any, positive: Any, score: Any = None) -> None:
     """Refuse to go on where nobody said which decision is good, and the words suggest a harm.
 
-    ``label`` is the name of the labels' column, where it has one.
+    ``label`` and ``score`` are the names of their columns, where they have any.
     """
     if "favourable" in decision.model_fields_set:
         return
-    harm = harm_in([label if isinstance(label, str) else "", decision.positive_words, positive])
+    names = [name for name in (label, score) if isinstance(name, str)]
+    harm = harm_in([*names, decision.positive_words, positive])
     if harm is not None:
         raise ValueError(
             f"{harm!r} sounds like a harm, and nobody said which decision is good for a person: "

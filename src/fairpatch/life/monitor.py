@@ -9,7 +9,7 @@ from scipy.stats import binom
 from fairpatch._tools import checks as check
 from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
 from fairpatch.disclose.protected import Protected, outcome, reviewed
-from fairpatch.identity.compare import Comparison, Finding, Severity
+from fairpatch.identity.compare import Comparison, Finding, IfUnlike, Severity
 from fairpatch.life.guarantees import GONE, Watch, watch
 from fairpatch.life.history import History, NotedFinding, Period, period_name
 from fairpatch.life.newly_approved import matured_of
@@ -49,6 +49,7 @@ def monitor(
     compare_with: Any = None,
     expected: Shares | None = None,
     show_small_counts: bool = False,
+    if_unlike: IfUnlike = "refuse",
 ) -> Watch:
     """Add one period to the history and test all guarantees again.
 
@@ -88,6 +89,9 @@ def monitor(
         already then; later ones are compared with those before.
     show_small_counts : bool
         Suppress nothing; for authorised readers only.
+    if_unlike : {"refuse", "warn", "ignore"}
+        Where no decisions were made that could be counted, and the table is one that ``apply``
+        refuses: then nobody was decided by this patch, and nothing is counted.
 
     Returns
     -------
@@ -110,6 +114,11 @@ def monitor(
     decided = model.decided_in(X) if decided is None else decided
     used, X, y, sensitive_features, _ = model.that_count(X, y, sensitive_features)
     about_people["sensitive_features"] = sensitive_features
+    earlier = [p for p in history.of(patch_hash(model.patch)) if p.period != period]
+    rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
+    comparison = model.compare(model.features(rows, labels_of, sensitive_features))
+    if decided is None and comparison.refused:
+        comparison.act(if_unlike)
     counts = model.count(X, y, decided=decided, **about_people)
     judged: dict[str, Any] = {}
     if model.patch.roles.weight is not None:
@@ -117,8 +126,6 @@ def monitor(
         drawn = in_groups_of(fewer, counts).to_dict()
         judged = {name: drawn[name] for name in ("parts", "persons") if name in drawn}
         judged["thinned"] = drawn["n"]
-    rows, labels_of = (X, y) if compare_with is None else (compare_with, None)
-    comparison = model.compare(model.features(rows, labels_of, sensitive_features))
     # where places are limited, or people look again, others decide too
     if decided is not None and model.patch.action == "decide" and target.places is None:
         comparison += _own_decisions(model, rows, decided, sensitive_features)
@@ -147,10 +154,10 @@ def monitor(
         matured=matured_of(model, X, y, sensitive_features, decided),
         findings=(
             *findings,
-            *_new_groups(counts, history.of(about["patch"])),
-            *_gone_groups(counts, _shares(history, about["patch"], before, expected)),
+            *_new_groups(counts, earlier),
+            *_gone_groups(counts, _shares(earlier, before, expected)),
         ),
-        replaces=replace,
+        replaces=replace or _groups_have_come(history, about, counts),
         unprotected=show_small_counts,
         shown={
             **shown(counts, target, show_small=show_small_counts),
@@ -186,18 +193,32 @@ def _new_groups(counts: Counts, earlier: Sequence[Period]) -> Iterator[NotedFind
                 )
 
 
-def _shares(history: History, patch: str, before: Counts | None, expected: Shares | None) -> Shares:
+def _groups_have_come(history: History, about: Mapping[str, str], counts: Counts) -> bool:
+    """Whether the period is there with nobody's group known, and some are known now."""
+    same = [p for p in history.of(about["patch"]) if p.period == about["period"]]
+    return bool(same) and not _known(same[-1].counts) and bool(_known(counts))
+
+
+def _known(counts: Counts) -> int:
+    """Of how many people some group is known."""
+    return max((int(counts.by(f).known().heads.sum()) for f in counts.features), default=0)
+
+
+def _shares(
+    earlier: Sequence[Period], before: Counts | None, expected: Shares | None
+) -> Shares:  # fmt: skip
     """Which share of people each group was: in earlier periods, else when it was learned."""
-    earlier = [p.counts for p in history.of(patch)] or ([] if before is None else [before])
+    tables = [p.counts for p in earlier] or ([] if before is None else [before])
     found: dict[str, dict[str, float]] = {f: dict(s) for f, s in (expected or {}).items()}
-    for feature in earlier[0].features if earlier else ():
+    for feature in tables[0].features if tables else ():
         people: dict[str, float] = {}
-        for counts in earlier:
+        for counts in tables:
             known = counts.by(feature).known()
             for name, size in zip(known.group_names, known.heads, strict=True):
                 people[name] = people.get(name, 0.0) + float(size)
         total = sum(people.values())
-        found[feature] = {name: size / total for name, size in people.items() if total}
+        if total:
+            found[feature] = {name: size / total for name, size in people.items()}
     return found
 
 
@@ -207,6 +228,9 @@ def _gone_groups(counts: Counts, shares: Shares) -> Iterator[NotedFinding]:
         known = counts.by(feature).known()
         here = dict(zip(known.group_names, known.heads, strict=True))
         total = int(sum(here.values()))
+        if not total and shares.get(feature):
+            text = f"nobody's {feature} is known in this period: nothing can be said of it"
+            yield NotedFinding(severity="refuse", what=feature, figure=GONE, value=1, text=text)
         for name, share in shares.get(feature, {}).items():
             size = int(here.get(name, 0))
             if size >= share * total / 2 or binom.cdf(size, total, min(share, 1.0)) >= CHANCE:

@@ -98,6 +98,12 @@ class Refit:
     """What could be had on the new model."""
 
     @property
+    def out_of_budget(self) -> bool:
+        """Whether the retraining alone changes more decisions than may differ."""
+        most, moved = self.target.max_churn, self.f_churn.value
+        return most is not None and moved is not None and moved > most
+
+    @property
     def recommended(self) -> RefitOption | None:
         """The least that does: certified within the budget, and no dearer than the cheapest is.
 
@@ -119,10 +125,20 @@ class Refit:
             for way, option in self.options.items()
         ]
         best = self.recommended
-        notes = [f"{way}: {why}." for way, why in self.not_possible.items()]
-        notes.append(f"The retraining itself changes {_percent(self.f_churn)} of f's decisions.")
+        alone = f"The retraining itself changes {_percent(self.f_churn)} of f's decisions"
+        if self.out_of_budget:
+            notes = [
+                f"{alone}, more than the {self.target.max_churn:.1%} that may differ from the "
+                "previous: ask for a larger max_churn."
+            ]
+        else:
+            notes = [*(f"{way}: {why}." for way, why in self.not_possible.items()), f"{alone}."]
+        any_certified = any(
+            o.certificate.verdict is Verdict.CERTIFIED for o in self.options.values()
+        )
+        within = " within the budget" if any_certified else ""
         notes.append(
-            "No way is certified: read the verdicts before you go on."
+            f"No way is certified{within}: read the verdicts before you go on."
             if best is None
             else f"Recommended: {best.way}, {WORDS[best.way]}."
         )

@@ -39,6 +39,8 @@ class Judgement:
     people: int
     people_needed: int | None = None
     """How many would do to certify it with 80 % power, if what was measured is the truth."""
+    decides: tuple[int, int] | None = None
+    """The two groups of whom least can be shown: they decide the verdict."""
 
 
 def two_sided(confidence: float) -> float:
@@ -69,15 +71,16 @@ def judge_ratio(
         high=1.0 - _last(lambda t: bool((tested(1.0 - t) <= little).any()), 0.0, 1.0),
     )
     z = tested(tau)
+    decides = pairs[int(z.argmin())]
     if (z >= enough).all():
-        return Judgement(Verdict.CERTIFIED, estimate, people)
+        return Judgement(Verdict.CERTIFIED, estimate, people, decides=decides)
     if (z <= little).any():
-        return Judgement(Verdict.REFUTED, estimate, people)
+        return Judgement(Verdict.REFUTED, estimate, people, decides=decides)
     # z grows with the square root of the people
     needed = None
     if (z > 0).all():
         needed = int(np.ceil(people * ((enough + ndtri(POWER)) / z.min()) ** 2))
-    return Judgement(_open(value >= tau), estimate, people, needed)
+    return Judgement(_open(value >= tau), estimate, people, needed, decides)
 
 
 def judge_gaps(

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from fairpatch._tools.arrays import Bools, Floats
 from fairpatch._tools.hints import did_you_mean
 from fairpatch.measure.cells import may_promote
 from fairpatch.patch.columns import Columns
+from fairpatch.patch.learned import Fingerprint
 from fairpatch.patch.lines import (
     MOST_CATEGORIES,
     OTHER,
@@ -191,12 +192,23 @@ def edit(
         if value != known[name].points
     ]  # fmt: skip
     provenance = Provenance(**{**dict(patch.provenance), "edits": (*patch.provenance.edits, *made)})
+    columns_left = tuple(c for c in patch.columns if c.name in read)
     changed = {
         "concepts": kept,
-        "columns": tuple(c for c in patch.columns if c.name in read),
+        "columns": columns_left,
         "provenance": provenance,
+        "fingerprint": _of_columns(patch.fingerprint, {c.name for c in columns_left}),
     }
     return Patch.model_validate({**dict(patch), **changed})
+
+
+def _of_columns(known: Fingerprint | None, names: Collection[str]) -> Fingerprint | None:
+    """The fingerprint of the columns that are still read."""
+    if known is None:
+        return None
+    return known.model_copy(
+        update={"columns": tuple(c for c in known.columns if c.column in names)}
+    )
 
 
 def _edited(concept: Concept, columns: dict[str, Column], wanted: Mapping[str, float]) -> Concept:
