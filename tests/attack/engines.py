@@ -1,11 +1,5 @@
 """One patch, one table of hostile rows, every engine: each gives 1, 0 or None for every row."""
 
-import shutil
-import socket
-import subprocess
-import tempfile
-from pathlib import Path
-
 import duckdb
 import numpy as np
 import onnxruntime

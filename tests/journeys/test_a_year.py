@@ -68,14 +68,66 @@ def kind(request):
     return request.param
 
 
+def months_in(kind):
+    """Writes a table in this format, and gives its file."""
+
+    def write(name, table):
+        kind.write(table, f"{name}.{kind.ending}")
+        return f"{name}.{kind.ending}"
+
+    return write
+
+
+def a_view_on_a_server_decides_as_apply_does(kind, months):
+    told("deploy", "run", "pack", "--dialect", "postgres", "--key", "Antrags-Nr.",
+         "--table", "antraege", "--name", "entschieden")  # fmt: skip
+    first = people(2_000, 4)
+    told("apply", "run", months("2025-12", first), f"entschieden-2025-12.{kind.ending}")
+    mine = kind.read(f"entschieden-2025-12.{kind.ending}")
+    with Cluster() as server:
+        server.load_frame("antraege", kind.read(f"2025-12.{kind.ending}"))
+        for file in ("decided.sql", "audit.sql"):
+            server.run(Path("pack", file).read_text(encoding="utf-8"))
+        for test in sorted(Path("pack").glob("test_*.sql")):
+            if test.stem != "test_target":  # a month of 2,000 need not show that
+                assert server.ask(test.read_text(encoding="utf-8")) == "", test
+        query = 'SELECT "Antrags-Nr.", fairpatch_decision FROM entschieden ORDER BY 1'
+        there = [line.split("|") for line in server.ask(query).splitlines()]
+        own = mine.sort_values("Antrags-Nr.")
+        assert [int(key) for key, _ in there] == own["Antrags-Nr."].tolist()
+        assert [d == "t" for _, d in there] == own["fairpatch_decision"].tolist()
+        server.run(Path("pack", "rollback.sql").read_text(encoding="utf-8"))
+        back = server.ask("SELECT count(*) FROM entschieden WHERE fairpatch_changed")
+        assert back.strip() == "0"
+
+
+def twelve_months(kind, months):
+    """What monitor said and how it ended, month by month."""
+    said, codes = {}, {}
+    for month in range(1, 13):
+        name = f"2026-{month:02}"
+        table = people(3_000, 10 + month, 0.6 if month < 7 else 0.52)
+        if month == 4:  # an extract without women
+            table = table[table["Geschlecht"] == "männlich"]
+        source, out = months(name, table), f"entschieden-{name}.{kind.ending}"
+        if month == 4:  # men alone: the guard stops it
+            assert "other people" in told("apply", "run", source, out, code=6)
+            told("apply", "run", source, out, "--if-unlike", "warn")
+        else:
+            told("apply", "run", source, out)
+        done = CliRunner().invoke(app, ["monitor", "run", out])
+        said[name], codes[name] = done.output, done.exit_code
+        if month == 2:  # a scheduler tries again
+            again = told("monitor", "run", out)
+            assert "nothing was added" in again
+    return said, codes
+
+
 def test_a_year(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FAIRPATCH_LIFE", str(tmp_path / "life"))
 
-    def months(name, table):
-        kind.write(table, f"{name}.{kind.ending}")
-        return f"{name}.{kind.ending}"
-
+    months = months_in(kind)
     data = months("antraege", people(8_000, 1).drop(columns="Wert_neu"))
     told("init", data, "--favourable", 1)
     config = Path("fairpatch.yaml")
@@ -98,46 +150,8 @@ def test_a_year(kind, tmp_path, monkeypatch):
     assert "edited: so wenige stehen dahinter" in told("ledger")
     told("certify", "run", "--data", months("neu", people(20_000, 3)))
 
-    # deployed to a real server: the view decides as apply does
-    told("deploy", "run", "pack", "--dialect", "postgres", "--key", "Antrags-Nr.",
-         "--table", "antraege", "--name", "entschieden")  # fmt: skip
-    first = people(2_000, 4)
-    told("apply", "run", months("2025-12", first), f"entschieden-2025-12.{kind.ending}")
-    mine = kind.read(f"entschieden-2025-12.{kind.ending}")
-    with Cluster() as server:
-        server.load_frame("antraege", kind.read(f"2025-12.{kind.ending}"))
-        for file in ("decided.sql", "audit.sql"):
-            server.run(Path("pack", file).read_text(encoding="utf-8"))
-        for test in sorted(Path("pack").glob("test_*.sql")):
-            if test.stem != "test_target":  # a month of 2,000 need not show that
-                assert server.ask(test.read_text(encoding="utf-8")) == "", test
-        query = 'SELECT "Antrags-Nr.", fairpatch_decision FROM entschieden ORDER BY 1'
-        there = [line.split("|") for line in server.ask(query).splitlines()]
-        own = mine.sort_values("Antrags-Nr.")
-        assert [int(key) for key, _ in there] == own["Antrags-Nr."].tolist()
-        assert [d == "t" for _, d in there] == own["fairpatch_decision"].tolist()
-        server.run(Path("pack", "rollback.sql").read_text(encoding="utf-8"))
-        back = server.ask("SELECT count(*) FROM entschieden WHERE fairpatch_changed")
-        assert back.strip() == "0"
-
-    # twelve months
-    said, codes = {}, {}
-    for month in range(1, 13):
-        name = f"2026-{month:02}"
-        table = people(3_000, 10 + month, 0.6 if month < 7 else 0.52)
-        if month == 4:  # an extract without women
-            table = table[table["Geschlecht"] == "männlich"]
-        source, out = months(name, table), f"entschieden-{name}.{kind.ending}"
-        if month == 4:  # men alone: the guard stops it
-            assert "other people" in told("apply", "run", source, out, code=6)
-            told("apply", "run", source, out, "--if-unlike", "warn")
-        else:
-            told("apply", "run", source, out)
-        done = CliRunner().invoke(app, ["monitor", "run", out])
-        said[name], codes[name] = done.output, done.exit_code
-        if month == 2:  # a scheduler tries again
-            again = told("monitor", "run", out)
-            assert "nothing was added" in again
+    a_view_on_a_server_decides_as_apply_does(kind, months)
+    said, codes = twelve_months(kind, months)
     assert [codes[f"2026-{m:02}"] for m in (1, 2, 3)] == [0, 0, 0], said
     assert codes["2026-04"] == 8
     assert "there is nobody now" in said["2026-04"]

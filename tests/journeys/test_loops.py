@@ -102,7 +102,7 @@ def test_what_apply_writes_every_later_verb_reads(run, format_, written, tmp_pat
 
 
 def test_a_german_file_comes_back_as_it_was_written(run, tmp_path):
-    source = FORMATS["German"](people(300, 3), tmp_path)
+    source = FORMATS["German"](people(300, 3).assign(Datum="13.07.2026"), tmp_path)
     out = tmp_path / "out.csv"
     said("apply", run, source, out, code=(0,))
     given, found = (p.read_bytes().decode("cp1252") for p in (source, out))
@@ -110,6 +110,7 @@ def test_a_german_file_comes_back_as_it_was_written(run, tmp_path):
     assert found.split("\n")[1].startswith(given.split("\n")[1].strip().rsplit(";", 3)[0])
     back = pd.read_csv(out, sep=";", decimal=",", encoding="cp1252")
     assert set(back["Beschäftigung"]) == set(WORK)
+    assert set(back["Datum"]) == {"13.07.2026"}
     assert back["num_0"].dtype == float
 
 

@@ -2,12 +2,14 @@
 
 import json
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
 from cli.test_cli import fairpatch
 from fairpatch.datasets import Population
+from fairpatch.patch import load
 
 POPULATION = Population(
     p_rule=0.6, accuracy=0.8, proxy=2.0, groups={"a": (0.6, 0.0), "b": (0.4, 1.0)}
@@ -73,3 +75,39 @@ def test_who_did_not_tell_is_unknown_and_twice_is_refused(tmp_path):
     pd.concat([twice, twice]).to_parquet(tmp_path / "groups.parquet")
     refused = fairpatch(*audit, "--join", "id", cwd=tmp_path, code=2).stderr
     assert "groups.parquet has more than one row for a 'id': keep one" in refused
+
+
+def test_edit_refit_and_deploy_know_the_other_table_too(run):
+    card = json.loads((run / "run" / "patch.json").read_text())
+    assert card["concepts"]
+    taken_apart(4_000, 5, run, "later.parquet", "groups_later.parquet")
+    later = ("--data", "later.parquet", "--sensitive-table", "groups_later.parquet")
+    (line,) = load(run / "run" / "patch.json").lines[:1]
+    points = f"{line.name}={line.points + 5:g}"
+    fairpatch("edit", "run", "--points", points, "--why", "x", *later, "--out", "edited",
+              cwd=run, code=ANY)  # fmt: skip
+    table = pd.read_parquet(run / "later.parquet")
+    table.assign(new=table["score"] ** 1.05).to_parquet(run / "later.parquet")
+    fairpatch("refit", "run", "--score", "new", *later, "--out", "next", cwd=run, code=ANY)
+    said = fairpatch("deploy", "run", "pack", "--key", "id", "--sensitive-table", "registry",
+                     cwd=run).stdout  # fmt: skip
+    assert "wrote pack" in said
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE people AS FROM '{run}/people.parquet'")
+    connection.execute(f"CREATE TABLE registry AS FROM '{run}/groups.parquet'")
+    for file in ("decided.sql", "audit.sql"):
+        connection.execute((run / "pack" / file).read_text())
+    assert connection.execute((run / "pack" / "test_target.sql").read_text()).fetchall() == []
+    rows = connection.execute((run / "pack" / "monitor.sql").read_text()).fetchall()
+    assert sorted(row[0] for row in rows) == ["a", "b"]
+
+
+def test_a_column_is_struck_as_a_whole(run):
+    lines = [line.name for line in load(run / "run" / "patch.json").lines]
+    column = lines[0].split(" ")[0]
+    strike = [w for name in lines if name.split(" ")[0] == column for w in ("--strike", name)]
+    taken_apart(4_000, 6, run, "more.parquet", "groups_more.parquet")
+    more = ("--data", "more.parquet", "--sensitive-table", "groups_more.parquet")
+    fairpatch("edit", "run", *strike, "--why", "no", *more, "--out", "struck", cwd=run, code=ANY)
+    assert column not in {c.name for c in load(run / "struck" / "patch.json").columns}
+    fairpatch("apply", "struck", "more.parquet", "decided.parquet", cwd=run, code=ANY)

@@ -136,3 +136,25 @@ def test_the_page_tells_the_last_month_and_every_groups_rates(tmp_path):
     assert picture.count("<polyline") == 2
     for name in ("f", "m"):
         assert f">{name}</text>" in picture
+
+
+def test_the_correction_of_a_bad_month_is_not_held_against_it(model, tmp_path):
+    history = History(tmp_path / "h.jsonl")
+    good = people(3_000, 4)
+    month(model, people(3_000, 3), "2026-01", history)
+    renamed = good.assign(group=good["group"].map({"a": "A", "b": "B"}))
+    assert month(model, renamed, "2026-02", history).verdict == "a group is gone"
+    corrected = month(model, good, "2026-02", history, replace=True)
+    assert corrected.verdict != "a group is gone", str(corrected)
+
+
+def test_nobody_whose_group_is_known_is_no_green_month_and_may_be_told_later(model, tmp_path):
+    history = History(tmp_path / "h.jsonl")
+    good = people(3_000, 4)
+    month(model, people(3_000, 3), "2026-01", history)
+    blank = month(model, good.assign(group=None), "2026-02", history)
+    assert blank.verdict == "a group is gone"
+    assert "nobody's group is known" in str(blank)
+    told = month(model, good, "2026-02", history)  # the register has come: no --replace needed
+    assert told.added
+    assert told.verdict != "a group is gone", str(told)

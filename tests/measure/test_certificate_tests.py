@@ -281,3 +281,21 @@ def test_the_rates_of_a_gap_at_its_limit_are_the_likeliest():
         if p.min() > 0.01 and p.max() < 0.99:  # the grid is coarse at the ends
             z = (limit - (k[0] / n[0] - k[1] / n[1])) / noise
             assert gap_test(k, n, limit) == pytest.approx(z, rel=0.01, abs=0.01)
+
+
+def test_the_groups_that_decide_are_named():
+    """Two groups are measured far apart; a third, of few people, is why nothing is shown."""
+    n, k = (4_000, 4_000, 70), (2_000, 1_750, 33)
+    counts = Counts.from_arrays(
+        decision=[int(i < hits) for size, hits in zip(n, k, strict=True) for i in range(size)],
+        sensitive_features={
+            "s": [g for g, size in zip("abc", n, strict=True) for _ in range(size)]
+        },
+    )
+    found = certify(counts, Target(p_rule=0.8))
+    (result,) = found.results
+    assert result.verdict == "inconclusive"
+    assert set(result.decides) == {"a", "c"}
+    assert "because of c against a, of whom least can be shown" in str(found)
+    without = certify(counts, Target(p_rule=0.8, not_compared={"s": ["c"]}))
+    assert without.verdict == "certified"

@@ -11,7 +11,7 @@ from fairpatch._tools.extras import need
 # A small table, as text for a terminal and as HTML for a notebook: same cells, both escaped.
 
 _STYLE = "border-collapse:collapse;margin:.4em 0;font-variant-numeric:tabular-nums;font-size:.95em"
-_WIDEST = 40
+_WIDEST = 72
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairpatch._tools.extras import connected, need, row_of, sql_name, sql_text
 from fairpatch._tools.hints import did_you_mean, in_percent
-from fairpatch.cli.dialect import MOST, PLAIN, Dialect, of_files
+from fairpatch.cli.dialect import MOST, PLAIN, Dialect, of_files, with_days
 from fairpatch.cli.say import note, refuse
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def dialect_read(source: str, csv: Dialect) -> Dialect:
     """How the text files of a source are written; of another source, as was said."""
     texts = "://" not in source and "::" not in source and not Path(source).is_dir()
     if texts and Path(source).suffix.lower() in TEXTS:
-        return of_files(tuple(files(source)), csv).dialect
+        return with_days(of_files(tuple(files(source)), csv))
     return csv
 
 

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple
 
-from fairpatch._tools.extras import connected, need, sql_name
+from fairpatch._tools.extras import connected, need, sql_name, sql_text
 from fairpatch._tools.files import private_file
 from fairpatch.cli.say import note
 
@@ -47,6 +47,8 @@ class Dialect:
     """Between groups of three digits."""
     encoding: str | None = None
     """As Python names it: utf-8, cp1252."""
+    date: str | None = None
+    """Days, as %d.%m.%Y; looked for where a file is written as another was."""
 
     @property
     def said(self) -> dict[str, str]:
@@ -211,6 +213,20 @@ def _numbers(file: str, dialect: Dialect) -> tuple[tuple[str, ...], dict[str, An
     return tuple(commas), {"decimal": ",", "thousands": "." if grouped else None}
 
 
+def with_days(found: Found) -> Dialect:
+    """The dialect with how days are written, as DuckDB sees it; ISO's own way is not named."""
+    duckdb = need("duckdb", extra="cli")
+    between = f", delim={sql_text(found.dialect.delimiter)}" if found.dialect.delimiter else ""
+    with duckdb.connect() as connection:
+        try:
+            ((days,),) = connection.sql(
+                f"SELECT DateFormat FROM sniff_csv({sql_text(found.files[0])}{between})"  # noqa: S608
+            ).fetchall()
+        except duckdb.Error:
+            return found.dialect
+    return replace(found.dialect, date=None if days in (None, "%Y-%m-%d") else str(days))
+
+
 FRACTIONS = ("DOUBLE", "FLOAT", "DECIMAL")
 """Types that are written with a decimal sign."""
 
@@ -230,17 +246,21 @@ def write(table: Any, path: Path, csv: Dialect | None, marks: Mapping[str, str])
         )
         return duckdb.read_parquet(str(path), connection=connected())
     between = csv.delimiter or (";" if csv.decimal == "," else ",")
-    if csv.decimal == ",":
-        table = table.project(", ".join(map(_with_comma, table.columns, table.types)))
+    if csv.decimal == "," or csv.date is not None:
+        written = [_as_written(n, t, csv) for n, t in zip(table.columns, table.types, strict=True)]
+        table = table.project(", ".join(written))
     table.to_csv(str(path), sep=between)
     return duckdb.read_csv(str(path), sep=between, all_varchar=True, connection=connected())
 
 
-def _with_comma(name: str, kind: Any) -> str:
+def _as_written(name: str, kind: Any, csv: Dialect) -> str:
+    """A column as text with a decimal comma, or days in their order."""
     column = sql_name(name)
-    if not str(kind).startswith(FRACTIONS):
-        return column
-    return f"replace(CAST({column} AS VARCHAR), '.', ',') AS {column}"
+    if csv.decimal == "," and str(kind).startswith(FRACTIONS):
+        return f"replace(CAST({column} AS VARCHAR), '.', ',') AS {column}"
+    if csv.date is not None and str(kind) == "DATE":
+        return f"strftime({column}, {sql_text(csv.date)}) AS {column}"
+    return column
 
 
 def encode(path: Path, encoding: str | None) -> None:

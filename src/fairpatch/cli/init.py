@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from fairpatch._tools.hints import did_you_mean
 from fairpatch.cli import data as tables
-from fairpatch.cli.options import SOURCES, Favourable, Model, Outcomes
+from fairpatch.cli.options import SOURCES, Favourable, Label, Model, Outcomes, Score
 from fairpatch.cli.profile import FEW, SEEN, Profile, profile, small_groups
 from fairpatch.cli.say import note, refuse, say
 
@@ -19,6 +20,8 @@ def run(
     model: Model = None,
     favourable: Favourable = None,
     outcomes: Outcomes = None,
+    label: Label = None,
+    score: Score = None,
     force: Annotated[bool, typer.Option(help="replace an existing file")] = False,
 ) -> None:
     """Guess what the columns are, and say so in comments."""
@@ -37,8 +40,11 @@ def run(
         refuse(f"{out} exists; use --force to replace it, or --out for another name")
     table = tables.relation(data)
     names = list(table.columns)
+    for name in (label, score):
+        if name is not None and name not in names:
+            refuse(f"{data} has no column {name!r}{did_you_mean(name, names)}")
     some = tables.in_memory(table.limit(SEEN))
-    guessed = profile(some, tables.index_columns(data), favourable=favourable)
+    guessed = profile(some, tables.index_columns(data), score, favourable, label=label, asks=True)
     rows = len(some) if len(some) < SEEN else int(table.aggregate("count(*)").fetchall()[0][0])
     small_groups(guessed, some, rows, favourable)
     if model is not None and guessed.score is not None:  # some model's, perhaps this one's

@@ -230,7 +230,9 @@ def table_of(options: "Config", *, learns: bool = True, table: Any = None) -> An
     twice = [n for n in options.ignore if n in wanted]
     if twice:
         refuse(f"column {twice[0]!r} is ignored and used: take it out of one of the two")
-    unread = [n for n in (*options.ignore, *index) if n in table.columns]
+    roles = options.columns  # a column that has a role is read for that, wherever else it is named
+    named = (roles.key, roles.date, roles.person, roles.weight)
+    unread = [n for n in (*options.ignore, *index) if n in table.columns and n not in named]
     return tables.without(table, unread)
 
 

@@ -107,21 +107,25 @@ class Profile:
 
 
 def profile(
-    frame: Any, index: list[str], score: str | None = None, favourable: int | None = None
-) -> Profile:
+    frame: Any, index: list[str], score: str | None = None, favourable: int | None = None,
+    *, label: str | None = None, asks: bool = False,
+) -> Profile:  # fmt: skip
     """Look at some rows of a table, a pandas frame; ``index`` are columns of a Parquet's index.
 
-    ``score`` is its name and ``favourable`` the good decision, where that is known.
+    ``score`` and ``label`` are their names and ``favourable`` the good decision, where those are
+    known. A fit whose score is known asks by itself what else is to be asked, unless ``asks``.
     """
     guess = Profile(ignore=dict.fromkeys(index, "the index of the frame it was written from"))
     guess.score = score
-    names = [name for name in frame.columns if name not in index]
+    names = [name for name in frame.columns if name not in index and name != label]
     find_decisions(guess, frame, [n for n in names if n.lower() not in LABELS])
     if score is None:
         choose_score(guess, frame, names)
     for name in (n for n in names if n != guess.score and n not in guess.decided):
         _role(guess, name, frame[name])
         _cut(guess, name, frame[name].dropna())
+    if label is not None:
+        guess.label, names = label, [*names, label]
     if guess.label == "?":  # the only column of two values that nothing else is
         two = [n for n in names if n not in _taken(guess) and frame[n].nunique() == 2]
         guess.label = two[0] if len(two) == 1 else "?"
@@ -133,7 +137,7 @@ def profile(
         by_decisions(guess, frame)
         if guess.label != "?":
             _whose_outcomes(guess, frame)
-    if score is None:  # a fit whose score is known asks by itself
+    if score is None or asks:
         _noticed(guess, frame, names, favourable)
     if guess.weight is not None:
         keys = [n for n, why in guess.ignore.items() if why == KEY and frame[n].dtype.kind in "iu"]
