@@ -33,6 +33,7 @@ from benchmarks import (
     tables,
     target,
     ten,
+    told,
     watch,
 )
 from benchmarks.problems import PROBLEMS, SEVERAL
@@ -65,6 +66,7 @@ EXPERIMENTS = {
     "ten": ten,
     "tables": tables,
     "target": target,
+    "told": told,
     "certificate": certificate,
     "watch": watch,
 }
@@ -109,6 +111,7 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["delivery"].add_argument("--safety-margin", type=float)
     verbs["outcomes"].add_argument("--sources", nargs="+", choices=list(outcomes.SOURCES))
     verbs["monitor"].add_argument("--streams", type=int)
+    verbs["told"].add_argument("--draws", type=int)
     verbs["online"].add_argument("--calls", type=int)
     whole_numbers = {
         "delivery": ["--seeds"], "load": ["--rate", "--seconds"], "margin": ["--fits"],

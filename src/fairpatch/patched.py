@@ -392,7 +392,7 @@ class PatchedModel:
                 given = take_apart(own, y, sensitive_features, roles, self._read())
                 asked = Rows.of(given.X, self._labels_of(given), given.sensitive)
                 judged = replace(judged, rows_sha256=rows_hash(asked))
-            return judged.resting_on(assumption_of(None, self.patch))
+            return judged.resting_on(*assumption_of(None, self.patch))
         said, X, y, sensitive_features, (seen_by_base,) = self.that_count(
             X, y, sensitive_features, seen_by_base
         )

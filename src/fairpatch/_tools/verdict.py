@@ -16,6 +16,8 @@ class Verdict(StrEnum):
 
     CERTIFIED = "certified"
     """Shown to hold, at the confidence asked for."""
+    CONDITIONAL = "holds under an assumption"
+    """Shown to hold if something is so that no data can show; the sentence beside it says what."""
     INCONCLUSIVE = "inconclusive"
     """Met by what was measured, but on too few people to show that it holds."""
     WATCH = "watch"
@@ -42,7 +44,12 @@ class Verdict(StrEnum):
     @classmethod
     def open_ones(cls) -> "tuple[Verdict, ...]":
         """Those that speak neither for it nor, for sure, against it."""
-        return (cls.INCONCLUSIVE, cls.WATCH)
+        return (cls.CONDITIONAL, cls.INCONCLUSIVE, cls.WATCH)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is shown to hold, be it under an assumption."""
+        return self in (Verdict.CERTIFIED, Verdict.CONDITIONAL)
 
     @property
     def annotation(self) -> str | None:
@@ -69,8 +76,10 @@ _EXIT_CODES = {
     Verdict.OTHER_MODEL: 6,
     Verdict.GROUP_GONE: 8,  # 7: a finding of the review, by --fail-on
     Verdict.WATCH: 9,
+    Verdict.CONDITIONAL: 10,
 }
 _ANNOTATIONS = {
+    Verdict.CONDITIONAL: "notice",
     Verdict.INCONCLUSIVE: "notice",
     Verdict.WATCH: "warning",
     Verdict.NOT_MET: "warning",
@@ -93,7 +102,7 @@ def exit_codes() -> str:
     """Every verdict with its exit code, for help texts.
 
     >>> exit_codes().split(", ")[4:]
-    ['6 another model', '8 a group is gone', '9 watch']
+    ['6 another model', '8 a group is gone', '9 watch', '10 holds under an assumption']
     """
     codes = sorted(_EXIT_CODES.items(), key=lambda item: item[1])
     return ", ".join(f"{code} {verdict}" for verdict, code in codes)

@@ -25,6 +25,7 @@ from fairpatch.measure.counts import Counts
 from fairpatch.measure.hypothesis_tests import Judgement
 from fairpatch.measure.intervals import Estimate
 from fairpatch.measure.metric import P_RULE, Metric
+from fairpatch.measure.partly_known import Untold, judge_partly
 from fairpatch.measure.places import Places, share_moved
 from fairpatch.measure.rates import changed_rate, selection_rate
 from fairpatch.measure.recounted import approved_in_part, evenly_known
@@ -57,6 +58,8 @@ class Result:
     """How many would do to certify it with 80 % power, if what was measured is the truth."""
     decides: tuple[str, str] | None = None
     """The two groups of whom least can be shown: they decide the verdict."""
+    untold: Untold | None = None
+    """What is to be said where some people's group is not known."""
 
     @property
     def people_needed_about(self) -> int | None:
@@ -83,9 +86,33 @@ class Result:
         )
 
     @property
+    def about_untold(self) -> str | None:
+        """What the verdict rests on where some people's group is not known, in words."""
+        untold = self.untold
+        if untold is None:
+            return None
+        metric = self.requirement.metric
+        whatever = f"between {untold.low:.2f} and {untold.high:.2f}"
+        who = "a few" if untold.few else f"{untold.share:.1%} of"
+        begin = f"Of {who} people {self.feature} is not known"
+        if self.verdict is Verdict.CERTIFIED:
+            return f"{begin}: {self.requirement} holds whatever it is."
+        if untold.why_not is not None:
+            return f"{begin}, and no verdict is given: {untold.why_not}."
+        value = (
+            "" if untold.evened is None else f" (then the {metric.words} is {untold.evened:.2f})"
+        )
+        holds = "holds" if self.verdict is Verdict.CONDITIONAL else "is judged"
+        return (
+            f"{begin}. {self.requirement} {holds} on the assumption that who tells goes with the "
+            f"group alone, or with the decision alone{value}. Without it the {metric.words} of "
+            f"these people lies {whatever}."
+        )
+
+    @property
     def about_others(self) -> str | None:
         """Whom the verdict is about, where those are not the groups that are measured."""
-        if self.verdict is Verdict.CERTIFIED or self.decides is None:
+        if self.verdict.holds or self.decides is None:
             return None
         if self.estimate.between is not None and set(self.estimate.between) == set(self.decides):
             return None
@@ -128,12 +155,27 @@ class Certificate:
         said = tuple(text for text in remarks if text)
         return replace(self, remarks=(*self.remarks, *said)) if said else self
 
-    def resting_on(self, assumption: str | None) -> "Certificate":
-        """The same with one assumption more, where there is one."""
+    def resting_on(
+        self, assumption: str | None, feature: str | None = None, low: float = 0.0
+    ) -> "Certificate":
+        """The same with one assumption more, where there is one.
+
+        What it certified of this feature holds under that assumption alone, unless the least that
+        the P-Rule can be without it, ``low``, is enough.
+        """
         if assumption is None:
             return self
         both = [text for text in (self.assumption, assumption) if text]
-        return replace(self, assumption=" ".join(both))
+        results = tuple(
+            replace(v, verdict=Verdict.CONDITIONAL)
+            if v.verdict is Verdict.CERTIFIED
+            and isinstance(v.requirement.metric, Metric)
+            and (feature is None or v.feature.startswith(feature))
+            and not (v.requirement.metric is P_RULE and low >= v.requirement.limit)
+            else v
+            for v in self.results
+        )
+        return replace(self, assumption=" ".join(both), results=results)
 
     @cached_property
     def shown(self) -> tuple[tuple[Estimate, PublishedCount], ...]:
@@ -177,7 +219,7 @@ class Certificate:
                 for r in self.target.fairness_requirements
                 for table in tables
             ]
-            if any(verdict is not Verdict.CERTIFIED for verdict in judged):
+            if not all(verdict.holds for verdict in judged):
                 break
             least = percent / 100
         return least
@@ -305,28 +347,44 @@ def certify(counts: Counts, target: Target) -> Certificate:
             counts, assumption = evenly_known(counts, with_label=True), OF_A_SAMPLE
     by_feature = target.compare(counts, least=MIN_PEOPLE)
     results = tuple(
-        Result.of(
-            requirement,
-            about,
-            requirement.metric.judge(of_feature, requirement.limit, target.confidence),
-            of_feature.known().group_names,
-        )
+        _judged_of(requirement, about, of_feature, counts, target)
         for requirement in target.requirements
         for about, of_feature in (
             by_feature if requirement.between_groups else {"everybody": counts}
         ).items()
     )
-    return Certificate(
+    judged = Certificate(
         target,
         results,
-        assumption=assumption,
         counts=counts,
         remarks=(
             *(text for result in results if (text := result.about_others)),
+            *(text for result in results if (text := result.about_untold)),
             *_left_out(counts, target),
             *_too_small(counts, target),
             *_not_compared(counts, target),
         ),
+    )
+    return judged.resting_on(assumption)
+
+
+def _judged_of(
+    requirement: Requirement, about: str, table: Counts, counts: Counts, target: Target
+) -> Result:
+    """One requirement of one table; where not everybody's group is known, as well as may be."""
+    metric, untold = requirement.metric, None
+    if isinstance(metric, Metric) and about in counts.features:
+
+        def narrowed(of_feature: Counts) -> Counts:
+            return target.compare(of_feature, least=MIN_PEOPLE)[about]
+
+        judgement, untold = judge_partly(
+            metric, counts.by(about), narrowed, requirement.limit, target.confidence
+        )
+    else:
+        judgement = metric.judge(table, requirement.limit, target.confidence)
+    return replace(
+        Result.of(requirement, about, judgement, table.known().group_names), untold=untold
     )
 
 

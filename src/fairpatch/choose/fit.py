@@ -94,7 +94,9 @@ class Fitted:
     def doubts(self) -> Iterator[str]:
         """Why somebody should look at it before it is used, in sentences."""
         judged, choice = self.certificate, self.choice
-        if judged is not None and judged.verdict is not Verdict.CERTIFIED:
+        if judged is not None and judged.verdict is Verdict.CONDITIONAL:
+            yield "the patch holds under an assumption that no data can show: see certificate_"
+        elif judged is not None and judged.verdict is not Verdict.CERTIFIED:
             yield f"the patch is not certified ({judged.verdict}): certificate_ says what lacks"
         if judged is not None and judged.warning is not None:
             yield judged.warning
@@ -173,7 +175,7 @@ def _certified(
         if "known" not in task.memory:
             task.memory["known"] = looks_known(splits.fresh.sample(MOST_ASKED))
         certificate = replace(rungs.certificate, warning=task.memory["known"]).resting_on(
-            assumption_of(
+            *assumption_of(
                 splits.fresh.rows if isinstance(splits.fresh, CertificationSample) else None, patch
             )
         )
@@ -336,26 +338,27 @@ def _outlook(patch: Patch, rows: Rows) -> tuple[Expected, Expected] | None:
 def certify_rows(rows: Rows, patch: Patch, target: Target) -> Certificate:
     """Judge a target on rows in memory that neither learning nor choosing has seen."""
     certificate = certify(count_rows(rows, patch, target.comparisons), target)
-    certificate = certificate.resting_on(assumption_of(rows, patch)).warned(looks_known(rows))
+    certificate = certificate.resting_on(*assumption_of(rows, patch)).warned(looks_known(rows))
     certificate = replace(certificate, rows_sha256=rows_hash(rows))
     return about_rows(certificate, [rows], patch, target)
 
 
-def assumption_of(rows: Rows | None, patch: Patch) -> str | None:
+def assumption_of(rows: Rows | None, patch: Patch) -> tuple[str | None, str | None, float]:
     """What a certificate rests on, where the groups of some of these people were drawn.
 
-    Of people in an engine, None, no more is said than that.
+    Of which feature, and the least that its P-Rule can be without it. Of people in an engine, None,
+    no more is said than that.
     """
     if not patch.roles.probable:
-        return None
+        return None, None, 0.0
     (feature,) = patch.roles.probable
     if rows is None:
-        return assumed(feature)
+        return assumed(feature), feature, 0.0
     if rows.chances is None or rows.told is None:
-        return None
+        return None, None, 0.0
     approved = patch.decide(rows.X, rows.f)
     found = without_assumption(feature, rows.chances, rows.told, approved, rows.sample_weight)
-    return None if found is None else str(found)
+    return (None, None, 0.0) if found is None else (str(found), feature, found.low)
 
 
 def _check_locked(patch: Patch, target: Target) -> None:
@@ -459,13 +462,12 @@ def certify_in_sequence(
     patches = [candidates.patch(c.model, c.strength) for c in ladder]
     counts = fresh.count(patches, target.comparisons)
     certificates = [certify(table, target) for table in counts]
-    certified = list(
-        takewhile(lambda k: certificates[k].verdict is Verdict.CERTIFIED, range(len(ladder)))
-    )
+    certified = list(takewhile(lambda k: certificates[k].verdict.holds, range(len(ladder))))
+    sure = [k for k in certified if certificates[k].verdict is Verdict.CERTIFIED]
     end = len(ladder) - 1
     # where nobody is certified, a patch that changes nothing is no answer
     fallback = end - 1 if end and not ladder[end].change_rate else end
-    chosen = min(reversed(certified), key=lambda k: ladder[k].change_rate, default=fallback)
+    chosen = min(reversed(sure or certified), key=lambda k: ladder[k].change_rate, default=fallback)
     judged = [c if k in certified else _open(c) for k, c in enumerate(certificates)]
     return CertificationSequence(
         ladder[chosen], judged[chosen], counts[chosen], judged[end], counts[end]
@@ -474,7 +476,7 @@ def certify_in_sequence(
 
 def _open(certificate: Certificate) -> Certificate:
     """After the sequence has failed, a further test at full level cannot certify any more."""
-    if certificate.verdict is not Verdict.CERTIFIED:
+    if not certificate.verdict.holds:
         return certificate
     open_ = tuple(replace(result, verdict=Verdict.INCONCLUSIVE) for result in certificate.results)
     return replace(certificate, results=open_)

@@ -251,7 +251,7 @@ def _tried(
     decision = patch.decide(rows.X, rows.f)
     counts = decided(rows, decision)
     met, _ = keeps(rows, decision, target)
-    certified = g.certificate_ is not None and g.certificate_.verdict is Verdict.CERTIFIED
+    certified = g.certificate_ is not None and g.certificate_.verdict.holds
     by_chance = not met and certified and not _refuted(counts, target)
     worse = _given_up(need, rows, patch, decision, money)
     return Tried(

@@ -14,7 +14,6 @@ from fairpatch._tools import checks as check
 from fairpatch._tools.arrays import Ints
 from fairpatch._tools.smallest_count import MIN_PEOPLE, too_few
 from fairpatch._tools.tables import Table
-from fairpatch._tools.verdict import Verdict
 from fairpatch.card.learner import retune
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import Fitted, with_fingerprint
@@ -76,7 +75,7 @@ class RefitOption:
     @property
     def good(self) -> bool:
         """Whether it is certified within the budget."""
-        return self.within and self.certificate.verdict is Verdict.CERTIFIED
+        return self.within and self.certificate.verdict.holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +132,7 @@ class Refit:
             ]
         else:
             notes = [*(f"{way}: {why}." for way, why in self.not_possible.items()), f"{alone}."]
-        any_certified = any(
-            o.certificate.verdict is Verdict.CERTIFIED for o in self.options.values()
-        )
+        any_certified = any(o.certificate.verdict.holds for o in self.options.values())
         within = " within the budget" if any_certified else ""
         notes.append(
             f"No way is certified{within}: read the verdicts before you go on."

@@ -1,0 +1,150 @@
+"""Groups that are known of some people only: what a verdict then rests on, and what needs nothing.
+
+Whether somebody tells their group may go with the group, with the decision, or with both.
+
+    with the group alone       rates among those who tell are the groups' own
+    with the decision alone    those who tell are thinned out until every decision has as large a
+                               share of them (``evenly_known``)
+    with both                  nobody can say: between the ends that follow if the others were of
+                               whichever groups
+
+No data tell which of them is so. A limit that holds at the worst end is certified; one that holds
+by both of the first two rests on one of them.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+
+import numpy as np
+from scipy.special import ndtri
+
+from fairpatch._tools.arrays import Floats
+from fairpatch._tools.smallest_count import too_few
+from fairpatch._tools.verdict import Verdict, worst
+from fairpatch.measure.counts import Counts
+from fairpatch.measure.hypothesis_tests import Judgement, gap_test, score_test
+from fairpatch.measure.metric import Metric
+from fairpatch.measure.recounted import NotKnownError, evenly_known
+
+Narrowed = Callable[[Counts], Counts]
+"""From the counts of a feature, the groups that are compared."""
+
+
+@dataclass(frozen=True)
+class Untold:
+    """What is to be said where some people's group is not known."""
+
+    share: float
+    """Of all people, those whose group is not known."""
+    low: float
+    high: float
+    """Where the value of these people lies, whatever the others' groups are."""
+    evened: float | None
+    """The value if telling goes with the decision alone; None where that cannot be worked out."""
+    why_not: str | None = None
+    """Why it cannot."""
+    few: bool = False
+    """Whether so few people are not known that their share would tell of them."""
+
+
+def judge_partly(
+    metric: Metric, of_feature: Counts, narrowed: Narrowed, limit: float, confidence: float
+) -> tuple[Judgement, Untold | None]:
+    """Judge a limit on everybody's counts by one feature, which may have a group of unknown.
+
+    The judgement's figures are those of the people who tell.
+    """
+    told = metric.judge(narrowed(of_feature), limit, confidence)
+    unknown = [None in group for group in of_feature.groups]
+    nobody = of_feature.where(unknown)
+    if not any(unknown) or not nobody.total or told.estimate.value is None:
+        return told, None
+    pairs = _ends(metric, narrowed(of_feature), nobody)
+    share = float(nobody.weight.sum() / of_feature.weight.sum())
+    low, high = _values(metric, pairs)
+    about = Untold(share, low, high, None, few=too_few(nobody.people))
+    certain = _whatever(metric, pairs, limit, confidence)
+    if certain is not None:
+        return replace(told, verdict=certain), about
+    try:
+        evened = metric.judge(
+            narrowed(evenly_known(of_feature, with_label=metric.given_y)), limit, confidence
+        )
+    except NotKnownError as error:
+        held = bool(metric.met(told.estimate.value, limit))
+        verdict = Verdict.INCONCLUSIVE if held else Verdict.NOT_MET
+        return replace(told, verdict=verdict), replace(about, why_not=str(error))
+    verdict = worst([told.verdict, evened.verdict])
+    if verdict is Verdict.CERTIFIED:
+        verdict = Verdict.CONDITIONAL
+    elif verdict is Verdict.REFUTED:  # for sure only if it is whoever the others are
+        verdict = Verdict.NOT_MET
+    return replace(told, verdict=verdict), replace(about, evened=evened.estimate.value)
+
+
+Corner = tuple[Floats, Floats]
+"""Hits and people of two groups, the first one's first."""
+
+
+def _ends(metric: Metric, told: Counts, nobody: Counts) -> list[list[Corner]]:
+    """Of every rate and ordered pair of groups, what they would be if the others were theirs.
+
+    The first of a pair has those who miss, or nobody more; the second those who hit, or nobody
+    more: the lowest its rate can be against the highest of the other. Then the same turned round.
+    """
+    found = []
+    told = told.known()
+    for make in metric.rates:
+        rate = make("g")
+        k, n = rate.per_group(told)
+        weight = np.maximum(told.in_cells(rate.among, of="weight"), 1e-12)
+        hits = float(nobody.in_cells(rate.hits & rate.among, of="weight").sum())
+        misses = float(nobody.in_cells(rate.among, of="weight").sum()) - hits
+        scale = n / weight  # as many as weights are worth
+        for i, j in permutations(range(len(n)), 2):
+            corners = []
+            for a, b in product((1.0, 0.0), repeat=2):
+                corners.append(
+                    (
+                        np.array([k[i], k[j] + b * hits * scale[j]]),
+                        np.array([n[i] + a * misses * scale[i], n[j] + b * hits * scale[j]]),
+                    )
+                )
+            found.append(corners)
+    return found
+
+
+def _values(metric: Metric, pairs: list[list[Corner]]) -> tuple[float, float]:
+    """The least and the most that the value of these very people can be."""
+    firsts = [corners[0] for corners in pairs]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = [(k / n).tolist() for k, n in firsts]
+    if metric.how == "ratio":
+        worst_end = min((low / high if high else 1.0) for low, high in rates)
+        return float(min(worst_end, 1.0)), 1.0
+    apart = [high - low for low, high in rates]
+    each = len(apart) // len(metric.rates)
+    most = sum(max(apart[r * each : (r + 1) * each]) for r in range(len(metric.rates)))
+    return 0.0, float(min(max(most, 0.0), metric.highest))
+
+
+def _whatever(
+    metric: Metric, pairs: list[list[Corner]], limit: float, confidence: float
+) -> Verdict | None:
+    """Certified, if it is so at the worst end; None where that cannot be shown."""
+    if len(metric.rates) > 1:
+        return None
+    enough = -ndtri(1 - confidence)
+    if all(z >= enough for z in _tested(metric, pairs, limit)):
+        return Verdict.CERTIFIED
+    return None
+
+
+def _tested(metric: Metric, pairs: list[list[Corner]], limit: float) -> Iterator[float]:
+    for corners in pairs:
+        for k, n in corners:
+            if metric.how == "ratio":
+                yield score_test(k[0], n[0], k[1], n[1], limit)
+            else:
+                yield gap_test(k[::-1], n[::-1], limit)
