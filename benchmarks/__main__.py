@@ -111,12 +111,12 @@ def _options(verbs: dict[str, argparse.ArgumentParser]) -> None:
     verbs["delivery"].add_argument("--safety-margin", type=float)
     verbs["outcomes"].add_argument("--sources", nargs="+", choices=list(outcomes.SOURCES))
     verbs["monitor"].add_argument("--streams", type=int)
-    verbs["told"].add_argument("--draws", type=int)
     verbs["online"].add_argument("--calls", type=int)
     whole_numbers = {
         "delivery": ["--seeds"], "load": ["--rate", "--seconds"], "margin": ["--fits"],
         "outcomes": ["--seeds", "--draws", "--fits", "--streams"],
         "persons": ["--tables", "--streams"], "printed": ["--splits", "--steps"],
+        "told": ["--draws"],
     }  # fmt: skip
     for verb, names in whole_numbers.items():
         for name in names:

@@ -40,7 +40,7 @@ def page(results: Path, out: Path) -> Path:
         "# The paper, reproduced",
         "",
         "Every table and figure of COMMOD (TMLR 2025), ours beside the paper's where it prints "
-        "numbers. COMMOD is trained as we tuned it, with ten departures from the paper "
+        "numbers. COMMOD is trained as we tuned it, with our departures from the paper "
         "([as printed](../paper.md), each has a switch). Drawn from the result files by "
         "`make paper`; "
         f"{about['runs']} runs, {sum(about['seconds'].values()) / 60:.0f} minutes of one core, "

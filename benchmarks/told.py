@@ -48,7 +48,8 @@ def one(n: int, told: Any, truth: float, seed: int) -> dict[str, bool]:
     group = (random.random(n) < SHARES[1]).astype(int)
     decided = (random.random(n) < np.where(group == 1, truth * HIGH, HIGH)).astype(int)
     tells = random.random(n) < np.array(told)[group, decided]
-    s = np.where(tells, np.where(group == 1, "b", "a"), None)
+    s = np.array(["a", "b"], object)[group]
+    s[~tells] = None
     target = Target(p_rule=LIMIT)
     verdict = certify(of(decided, s), target).verdict
     plain = certify(of(decided[tells], s[tells]), target).verdict

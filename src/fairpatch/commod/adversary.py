@@ -20,13 +20,32 @@ class Adversary(NamedTuple):
     c: Tensor  # (M, 1, outputs)
 
 
-def start(seeds: Sequence[int], n_inputs: int, hidden: int, n_outputs: int) -> Adversary:
-    """Adversaries that know nothing; model m depends on its seed only."""
-    w, b = [], []
+def start(
+    seeds: Sequence[int], n_inputs: int, hidden: int, n_outputs: int, *, without_guess: bool = True
+) -> Adversary:  # fmt: skip
+    """Adversaries by their seeds alone, ``without_guess`` of S; else as small networks start.
+
+    That is evenly within one over the root of a unit's inputs.
+    """
+    w, b, u, c = [], [], [], []
     for seed in seeds:
         random = torch.Generator().manual_seed(seed + 1)
-        w.append(torch.randn(n_inputs, hidden, generator=random, dtype=torch.float64))
-        b.append(torch.randn(1, hidden, generator=random, dtype=torch.float64))
+
+        def even(*shape: int, inputs: int, by: torch.Generator = random) -> Tensor:
+            drawn = torch.rand(*shape, generator=by, dtype=torch.float64)
+            scaled: Tensor = (drawn * 2 - 1) / inputs**0.5
+            return scaled
+
+        if without_guess:
+            w.append(torch.randn(n_inputs, hidden, generator=random, dtype=torch.float64))
+            b.append(torch.randn(1, hidden, generator=random, dtype=torch.float64))
+            continue
+        w.append(even(n_inputs, hidden, inputs=n_inputs))
+        b.append(even(1, hidden, inputs=n_inputs))
+        u.append(even(hidden, n_outputs, inputs=hidden))
+        c.append(even(1, n_outputs, inputs=hidden))
+    if not without_guess:
+        return Adversary(*(torch.stack(each) for each in (w, b, u, c)))
     M = len(seeds)
     return Adversary(
         torch.stack(w),

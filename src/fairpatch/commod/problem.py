@@ -32,7 +32,7 @@ class Problem:
     fairness: Fairness = "demographic_parity"
     direction: Direction = "both"
     seed: int = 0
-    """Order of the minibatches, shared by all models of the stack."""
+    """Order of the minibatches."""
 
     def s_weight(self, *, by_root: bool = True) -> Floats:
         """Weights of the rows in L_S, (features, rows); 0 where S is missing.
@@ -116,6 +116,10 @@ class Departures:
         Sparsity and diversity count after ``concepts_from`` of the steps.
     both_at_once : bool
         One backward pass serves both players; as printed h is updated first, on the g before.
+    h_without_guess : bool
+        h starts with wide hidden units and no guess; as printed as small networks usually start.
+    one_order : bool
+        All models of a stack see the same minibatches; as printed each seed draws its own.
     """
 
     start_at_one: bool = True
@@ -128,6 +132,8 @@ class Departures:
     score_by_its_size: bool = True
     concepts_late: bool = True
     both_at_once: bool = True
+    h_without_guess: bool = True
+    one_order: bool = True
 
     @classmethod
     def none(cls, **but: bool) -> "Departures":
@@ -195,10 +201,15 @@ class Training:
     def as_printed(cls, **options: Any) -> "Training":
         """Algorithm 1 with the printed losses and raw lambdas; other settings as given.
 
+        Where ``concepts_from`` is given, it is Algorithm 1's gate.
+
         >>> Training.as_printed(n_concepts=2).departures == Departures.none()
         True
+        >>> Training.as_printed(concepts_from=0.5).departures.concepts_late
+        True
         """
-        return cls(**{"departures": Departures.none(), "adversary_rate": cls.rate, **options})
+        departures = Departures.none(concepts_late="concepts_from" in options)
+        return cls(**{"departures": departures, "adversary_rate": cls.rate, **options})
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,11 +92,27 @@ def train(problem: Problem, grid: Grid, training: Training) -> Ratios:
 
     A chunk's tensors stay in the processor's cache, and memory does not grow with the grid.
     """
+    if not training.departures.one_order:
+        return _by_seed(problem, grid, training)
     per_model = training.batch_size * max(training.hidden, training.n_concepts)
     size = max(1, CHUNK // per_model)
     with threads_for(min(len(grid), size) * per_model):
         parts = [_train(problem, grid[i : i + size], training) for i in range(0, len(grid), size)]
     return Ratios(*(np.concatenate([getattr(p, k) for p in parts]) for k in ("W", "v", "a")))
+
+
+def _by_seed(problem: Problem, grid: Grid, training: Training) -> Ratios:
+    """Models of one seed as a stack, each stack with its own order of the minibatches."""
+    one_order = replace(training, departures=replace(training.departures, one_order=True))
+    parts: dict[str, list[Any]] = {name: [None] * len(grid) for name in ("W", "v", "a")}
+    for seed in dict.fromkeys(grid.seeds):
+        at = [m for m, own in enumerate(grid.seeds) if own == seed]
+        own = Grid(*([column[m] for m in at] for column in astuple(grid)))
+        found = train(replace(problem, seed=problem.seed + 1 + seed), own, one_order)
+        for name, held in parts.items():
+            for m, value in zip(at, getattr(found, name), strict=True):
+                held[m] = value
+    return Ratios(*(np.stack(held) for held in parts.values()))
 
 
 def _train(problem: Problem, grid: Grid, training: Training) -> Ratios:
@@ -117,7 +133,9 @@ def _train(problem: Problem, grid: Grid, training: Training) -> Ratios:
     if ours.unit_variance:
         ratio = r.unit_variance(ratio, covariance)
     ratio = r.Ratio(*(p.requires_grad_() for p in ratio))
-    adversary = h.start(grid.seeds, 1 + given_y, training.hidden, sum(outputs))
+    adversary = h.start(
+        grid.seeds, 1 + given_y, training.hidden, sum(outputs), without_guess=ours.h_without_guess
+    )
     adversary = h.Adversary(*(p.requires_grad_() for p in adversary))
     descend_ratio = Adam([p.detach() for p in ratio], training.rate)
     descend_adversary = Adam([p.detach() for p in adversary], training.adversary_rate)
