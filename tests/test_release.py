@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import fields
 from importlib.metadata import metadata
 from pathlib import Path
@@ -143,3 +144,35 @@ def test_bounds_are_those_of_the_project():
     assert re.search(r"^pytest==", told, re.MULTILINE)
     assert "torch" not in told
     assert "fairpatch" not in told
+
+
+def tracked():
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [ROOT / name for name in listed.stdout.splitlines() if not name.startswith("tests/")]
+
+
+def test_nothing_waits_to_be_filled_in():
+    waiting = re.compile(r"ORGANI[SZ]ATION|YOUR[-_ ]ORG|example\.org/fairpatch|TODO:|FIXME")
+    for path in tracked():
+        if path.suffix in {".png", ".gz"} or not path.is_file():
+            continue
+        found = waiting.search(path.read_text(encoding="utf-8", errors="ignore"))
+        assert found is None, (path, found)
+
+
+def test_the_home_is_written_alike_wherever_it_must_be():
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    home = told["tool"]["hatch"]["metadata"]["hooks"]["custom"]["repository"]
+    other = re.compile(r"https://github\.com/([\w.-]+/fairpatch)\b")
+    for path in tracked():
+        if path.suffix in {".md", ".cff", ".yaml", ".yml", ".toml"}:
+            for found in other.findall(path.read_text(encoding="utf-8")):
+                assert home.endswith(found), path
+
+
+def test_every_action_is_pinned_to_a_commit():
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for line in re.findall(r"uses: (.*)", path.read_text(encoding="utf-8")):
+            assert re.search(r"@[0-9a-f]{40} # v\d", line) or line.startswith("./"), (path, line)

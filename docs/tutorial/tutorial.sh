@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # From a table of scores to production, in a fresh folder. CI runs this file as it stands.
+# pip install 'fairpatch[cli,datasets]'
 set -euo pipefail
 ROWS=${ROWS:-1000000}
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairpatch.report.signed import About as About
     from fairpatch.target import Target as Target
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "About": "fairpatch.report.signed",

@@ -5,6 +5,7 @@ The pages' own blocks are run: installs (our wheel in place of the index), shell
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -131,3 +132,32 @@ def test_the_researcher(tmp_path, wheel):
     reader.shell("\n".join(kept), cwd=clone)
     reader.doctests("researcher.md")
     assert (clone / "build" / "quick" / "page" / "page.md").exists()
+
+
+def test_readmes_commands_run_as_they_stand(tmp_path, wheel):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    install, commands = re.findall(r"```bash\n(.*?)```", readme, re.DOTALL)
+    reader = Reader(tmp_path, wheel)
+    reader.shell(install)
+    said = reader.shell(commands)
+    assert (tmp_path / "run" / "review.html").exists(), said
+    assert (tmp_path / "pack" / "decided.sql").exists()
+
+
+@pytest.mark.parametrize("project", ["hiring", "lender", "research"])
+def test_projects_run_with_what_their_page_installs(project, tmp_path, wheel):
+    mine = tmp_path / project
+    shutil.copytree(ROOT / "projects" / project, mine)
+    page = (mine / "README.md").read_text(encoding="utf-8")
+    reader = Reader(tmp_path, wheel)
+    for line in re.findall(r"^pip install .*$", page, re.MULTILINE):
+        reader.shell(line)
+    reader.shell("bash run.sh", cwd=mine)
+
+
+def test_the_tutorial_runs_with_what_it_names(tmp_path, wheel):
+    script = ROOT / "docs" / "tutorial" / "tutorial.sh"
+    (line,) = re.findall(r"^# (pip install .*)$", script.read_text(encoding="utf-8"), re.MULTILINE)
+    reader = Reader(tmp_path, wheel)
+    reader.shell(line)
+    reader.shell(f"ROWS=20000 bash {script}")
