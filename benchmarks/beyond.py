@@ -103,7 +103,8 @@ def work(run: Run) -> Records:
     if run["seed"] % 10 < REFITTED:
         level = AGAIN[run["fairness"]]
         one = first[list(limits).index(level)]
-        (two,) = reached(run, own.redrawn(run["seed"]), metric, {level: limits[level]})
+        again = {**run, "seed": run["seed"] + 1_000}  # other rows and other tosses
+        (two,) = reached(again, own.redrawn(run["seed"]), metric, {level: limits[level]})
         if one is not None and two is not None:
             record = next(r for r in found if r["level"] == level)
             record["agreement"] = float(

@@ -93,7 +93,7 @@ def sweep(
     kind = BASELINES[method]
     options = {"fairness": fairness, "random_state": seed}
     first = kind(split.f, **options) if kind.post_processing else kind(**options)
-    dialled = [seed] if kind is EqualizedThresholds else list(values or kind.values)
+    dialled = list(values or kind.values)
     models = first.sweep(dialled, split.X_train, split.y_train, sensitive_features=split.s_train)
     for model in models:
         settings = {kind.dial: float(getattr(model, kind.dial))}

@@ -38,21 +38,23 @@ class _Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class EqualizedThresholds(Baseline):
     """fairlearn's ThresholdOptimizer (Hardt et al. 2016): a threshold a group. Reads S: an oracle.
 
-    It has no dial: exact parity only.
+    ``tol`` is how far apart the groups' rates may stay; at 0 they are equal.
     """
 
     needs_sensitive_features: ClassVar[bool] = True
-    dial: ClassVar[str] = "random_state"
-    values: ClassVar[Sequence[float]] = (0,)
+    dial: ClassVar[str] = "tol"
+    values: ClassVar[Sequence[float]] = (0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.0)
 
     def __init__(
         self,
         estimator: Estimator = None,
+        tol: float = 0.0,
         *,
         fairness: Fairness = "demographic_parity",
         random_state: int = 0,
     ) -> None:
         self.estimator = estimator
+        self.tol = tol
         self.fairness = fairness
         self.random_state = random_state
 
@@ -63,6 +65,7 @@ class EqualizedThresholds(Baseline):
             constraints=self.fairness,
             prefit=True,
             predict_method="predict_proba",
+            tol=self.tol or None,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
