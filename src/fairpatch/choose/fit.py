@@ -14,7 +14,7 @@ from fairpatch._tools.progress import tell
 from fairpatch._tools.smallest_count import MIN_PEOPLE
 from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import Certificate, about_rows, certify
-from fairpatch.choose.choice import Choice, choose, options
+from fairpatch.choose.choice import MORE, Choice, choose, options
 from fairpatch.choose.frontier import Frontier
 from fairpatch.choose.learner import Learned, Learner, Pool, Task
 from fairpatch.choose.menu import Menu, Search, menu_of
@@ -463,11 +463,15 @@ def certify_in_sequence(
     counts = fresh.count(patches, target.comparisons)
     certificates = [certify(table, target) for table in counts]
     certified = list(takewhile(lambda k: certificates[k].verdict.holds, range(len(ladder))))
-    sure = [k for k in certified if certificates[k].verdict is Verdict.CERTIFIED]
     end = len(ladder) - 1
     # where nobody is certified, a patch that changes nothing is no answer
     fallback = end - 1 if end and not ladder[end].change_rate else end
-    chosen = min(reversed(sure or certified), key=lambda k: ladder[k].change_rate, default=fallback)
+    chosen = min(reversed(certified), key=lambda k: ladder[k].change_rate, default=fallback)
+    # what needs no assumption, where that costs hardly more
+    enough = ladder[chosen].change_rate * (1 + MORE)
+    sure = [k for k in certified if certificates[k].verdict is Verdict.CERTIFIED]
+    cheap = [k for k in reversed(sure) if ladder[k].change_rate <= enough]
+    chosen = min(cheap, key=lambda k: ladder[k].change_rate, default=chosen)
     judged = [c if k in certified else _open(c) for k, c in enumerate(certificates)]
     return CertificationSequence(
         ladder[chosen], judged[chosen], counts[chosen], judged[end], counts[end]
