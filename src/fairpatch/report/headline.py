@@ -261,7 +261,10 @@ def _light(effect: Effect, certificate: CertificateSection | None) -> Light:
     rest = len(told) - MOST_TOLD
     ends = "; ".join([*told[:MOST_TOLD], *([f"and {rest} more, in the evidence"] * (rest > 0))])
     verdict, text = certificate.verdict, f"Shown at {level} confidence {on}."
-    if verdict is Verdict.NOT_MET:
+    if verdict is Verdict.CONDITIONAL:
+        text = f"Shown at {level} confidence {on}, but on an assumption that no data can show: "
+        text += "read it below, and decide whether you can answer for it."
+    elif verdict is Verdict.NOT_MET:
         text = f"What was measured {on} does not meet the target; chance alone may explain that."
     elif verdict is Verdict.INCONCLUSIVE:
         needed = [result.people_needed for result in certificate.results if result.people_needed]
