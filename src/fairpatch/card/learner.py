@@ -147,7 +147,7 @@ class Card(CardOptions):
         Points are multiples of this.
     monotonic : dict of column to 1 or -1
         1: the points never fall as the column rises ("older never counts against"); -1: they never
-        rise. Goes before ``keep_order``.
+        rise. Overrides ``keep_order``.
     free : columns
         Columns whose order need not be kept: what the menu's price list says of each.
     signs : dict of column to 1 or -1

@@ -87,7 +87,7 @@ def of_text(text: str) -> np.uint64:
 
 
 def mixed(x: Hashes) -> Hashes:
-    """Every bit of the result hangs on every bit of x (splitmix64)."""
+    """Every bit of the result depends on every bit of x (splitmix64)."""
     x = np.asarray(x, np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

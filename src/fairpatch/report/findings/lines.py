@@ -252,7 +252,7 @@ def few_people(subject: Subject) -> Iterator[Finding]:
 
 
 def idle(subject: Subject) -> Iterator[Finding]:
-    """Lines without which nobody would be decided otherwise."""
+    """Lines without which no decision would differ."""
     if not subject.patch.strength:
         return
     found = [
@@ -265,7 +265,7 @@ def idle(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             name="a line that changes nothing",
             level="note",
-            text=f"{found[0]}{others}: nobody here would be decided otherwise without it",
+            text=f"{found[0]}{others}: without it no decision here would differ",
             todo="Remove it: a shorter scorecard is easier to defend.",
         )
 
