@@ -63,9 +63,22 @@ def test_what_rests_on_an_assumption_has_another_word():
     assert many.verdict == "holds under an assumption"
     assert many.verdict.exit_code == 10
     assert "Of 33.3% of people s is not known" in str(many)
-    assert "Without it" in str(many)
+    assert "Without that" in str(many)
+    assert len(many.results[0].untold.readings) == 2
     none_denied = certify(people([(9, 700), (9, 650)], (600, 0)), Target(p_rule=0.8))
-    assert none_denied.verdict in ("inconclusive", "not met")
+    assert none_denied.verdict == "inconclusive"
+    assert "nothing can be shown" in str(none_denied)
+
+
+def test_who_plainly_is_no_mixture_of_the_groups_did_not_tell_by_the_group_alone():
+    """Those who do not tell are approved far less often than any group: the decision it is."""
+    told, nobody = [(300, 700), (350, 650)], (900, 100)
+    found = certify(people(told, nobody), Target(p_rule=0.8))
+    (result,) = found.results
+    assert [how for how, _ in result.untold.readings] == ["on the decision alone"]
+    (_, value) = result.untold.readings[0]
+    assert result.estimate.value == pytest.approx(value)  # the figures are of that reading
+    assert "on the group alone" not in str(found)
 
 
 def test_telling_by_the_decision_no_longer_certifies_what_is_not_so():

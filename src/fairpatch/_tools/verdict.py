@@ -17,7 +17,7 @@ class Verdict(StrEnum):
     CERTIFIED = "certified"
     """Shown to hold, at the confidence asked for."""
     CONDITIONAL = "holds under an assumption"
-    """Shown to hold if something is so that no data can show; the sentence beside it says what."""
+    """Shown to hold under an assumption that the data cannot verify: a sentence says which."""
     INCONCLUSIVE = "inconclusive"
     """Met by what was measured, but on too few people to show that it holds."""
     WATCH = "watch"

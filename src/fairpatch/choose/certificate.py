@@ -98,15 +98,12 @@ class Result:
         if self.verdict is Verdict.CERTIFIED:
             return f"{begin}: {self.requirement} holds whatever it is."
         if untold.why_not is not None:
-            return f"{begin}, and no verdict is given: {untold.why_not}."
-        value = (
-            "" if untold.evened is None else f" (then the {metric.words} is {untold.evened:.2f})"
-        )
-        holds = "holds" if self.verdict is Verdict.CONDITIONAL else "is judged"
+            return f"{begin}, so that nothing can be shown: {untold.why_not}."
+        if_so = " or ".join(f"{how} (then {value:.2f})" for how, value in untold.readings)
+        holds = "holds" if self.verdict is Verdict.CONDITIONAL else "is judged as"
         return (
-            f"{begin}. {self.requirement} {holds} on the assumption that who tells goes with the "
-            f"group alone, or with the decision alone{value}. Without it the {metric.words} of "
-            f"these people lies {whatever}."
+            f"{begin}. {self.requirement} {holds} if whether it is known depends {if_so}. "
+            f"Without that the {metric.words} of these people lies {whatever}."
         )
 
     @property
@@ -190,6 +187,14 @@ class Certificate:
         if self.counts is None:
             raise ValueError("this certificate does not know its counts")
         return reviewed(self.counts, self.target.metrics)
+
+    @property
+    def rests_on(self) -> tuple[str, ...]:
+        """What it assumes that these data cannot verify, in sentences."""
+        if self.verdict is not Verdict.CONDITIONAL:
+            return ()
+        untold = (v.about_untold for v in self.results if v.verdict is Verdict.CONDITIONAL)
+        return tuple(text for text in (self.assumption, *untold) if text)
 
     @property
     def headline(self) -> str:

@@ -8,12 +8,15 @@ Whether somebody tells their group may go with the group, with the decision, or 
     with both                  nobody can say: between the ends that follow if the others were of
                                whichever groups
 
-No data tell which of them is so. A limit that holds at the worst end is certified; one that holds
-by both of the first two rests on one of them.
+If it is the group alone, those who do not tell are a mixture of the groups, so that their rate lies
+between the groups' own: where it plainly does not, only the decision is left. No data tell more. A
+limit that holds at the worst end is certified; one that holds by every reading that is left rests
+on one of them, and its figures are those of the less favourable.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations, product
 
 import numpy as np
@@ -27,6 +30,9 @@ from fairpatch.measure.hypothesis_tests import Judgement, gap_test, score_test
 from fairpatch.measure.metric import Metric
 from fairpatch.measure.recounted import NotKnownError, evenly_known
 
+GROUP, DECISION = "on the group alone", "on the decision alone"
+PLAINLY = 4.0
+"""Standard errors that a rate lies beyond another."""
 Narrowed = Callable[[Counts], Counts]
 """From the counts of a feature, the groups that are compared."""
 
@@ -40,8 +46,9 @@ class Untold:
     low: float
     high: float
     """Where the value of these people lies, whatever the others' groups are."""
-    evened: float | None
-    """The value if telling goes with the decision alone; None where that cannot be worked out."""
+    readings: tuple[tuple[str, float], ...] = ()
+    """The value if telling goes with the group alone, and if with the decision alone: those of the
+    two that the data leave."""
     why_not: str | None = None
     """Why it cannot."""
     few: bool = False
@@ -63,7 +70,7 @@ def judge_partly(
     pairs = _ends(metric, narrowed(of_feature), nobody)
     share = float(nobody.weight.sum() / of_feature.weight.sum())
     low, high = _values(metric, pairs)
-    about = Untold(share, low, high, None, few=too_few(nobody.people))
+    about = Untold(share, low, high, few=too_few(nobody.people))
     certain = _whatever(metric, pairs, limit, confidence)
     if certain is not None:
         return replace(told, verdict=certain), about
@@ -72,15 +79,45 @@ def judge_partly(
             narrowed(evenly_known(of_feature, with_label=metric.given_y)), limit, confidence
         )
     except NotKnownError as error:
-        held = bool(metric.met(told.estimate.value, limit))
-        verdict = Verdict.INCONCLUSIVE if held else Verdict.NOT_MET
-        return replace(told, verdict=verdict), replace(about, why_not=str(error))
-    verdict = worst([told.verdict, evened.verdict])
+        return replace(told, verdict=Verdict.INCONCLUSIVE), replace(about, why_not=str(error))
+    readings = {DECISION: evened}
+    if not _beyond_all(metric, of_feature):
+        readings[GROUP] = told
+    least = max(readings.values(), key=partial(_unfavourable, metric))
+    verdict = worst(judged.verdict for judged in readings.values())
     if verdict is Verdict.CERTIFIED:
         verdict = Verdict.CONDITIONAL
     elif verdict is Verdict.REFUTED:  # for sure only if it is whoever the others are
         verdict = Verdict.NOT_MET
-    return replace(told, verdict=verdict), replace(about, evened=evened.estimate.value)
+    values = tuple(
+        (name, float(judged.estimate.value))
+        for name, judged in readings.items()
+        if judged.estimate.value is not None
+    )
+    return replace(least, verdict=verdict), replace(about, readings=values)
+
+
+def _unfavourable(metric: Metric, judged: Judgement) -> tuple[int, float]:
+    """More for the judgement that speaks less for the target."""
+    end = judged.estimate.low if metric.at_least else judged.estimate.high
+    end = 0.0 if end is None else end
+    return list(Verdict).index(judged.verdict), -end if metric.at_least else end
+
+
+def _beyond_all(metric: Metric, of_feature: Counts) -> bool:
+    """Whether the rate of those who do not tell plainly lies outside those of all groups."""
+    unknown = np.array([None in group for group in of_feature.groups])
+    for make in metric.rates:
+        k, n = make("g").per_group(of_feature)
+        if n[unknown].sum() < 1 or (n[~unknown] < 1).any():
+            continue
+        p, size = k[~unknown] / n[~unknown], n[~unknown]
+        own = float(k[unknown].sum() / n[unknown].sum())
+        for end, beyond in ((int(p.argmin()), -1.0), (int(p.argmax()), 1.0)):
+            spread = own * (1 - own) / n[unknown].sum() + p[end] * (1 - p[end]) / size[end]
+            if beyond * (own - p[end]) > PLAINLY * np.sqrt(max(spread, 1e-12)):
+                return True
+    return False
 
 
 Corner = tuple[Floats, Floats]

@@ -262,8 +262,8 @@ def _light(effect: Effect, certificate: CertificateSection | None) -> Light:
     ends = "; ".join([*told[:MOST_TOLD], *([f"and {rest} more, in the evidence"] * (rest > 0))])
     verdict, text = certificate.verdict, f"Shown at {level} confidence {on}."
     if verdict is Verdict.CONDITIONAL:
-        text = f"Shown at {level} confidence {on}, but on an assumption that no data can show: "
-        text += "read it below, and decide whether you can answer for it."
+        text = f"Shown at {level} confidence {on}, under an assumption that these data cannot "
+        text += f"verify. {' '.join(certificate.rests_on)}"
     elif verdict is Verdict.NOT_MET:
         text = f"What was measured {on} does not meet the target; chance alone may explain that."
     elif verdict is Verdict.INCONCLUSIVE:

@@ -188,6 +188,8 @@ class CertificateSection(ReviewPart):
     """What looks odd about the people."""
     effect: str | None = None
     """What it costs: decisions that change, and approvals."""
+    rests_on: tuple[str, ...] = ()
+    """What it assumes that these data cannot verify, where it holds under an assumption."""
     second_look: str | None = None
     """What must come of the referrals, where people are referred."""
     assumption: str | None = None
@@ -399,6 +401,7 @@ def certificate_section(
         verdict=certificate.verdict,
         confidence=certificate.target.confidence,
         warning=certificate.warning,
+        rests_on=certificate.rests_on,
         effect=certificate.effect if table is None or not same else effect_on(table),
         second_look=second_look(certificate.target, certificate.least_approved),
         assumption=certificate.assumption,

@@ -76,6 +76,13 @@ def target(
                 f"certified and is {figure_text(m.after)} here: more than chance explains",
                 todo="Find out how the people differ before you rely on the certificate.",
             )
+    for text in () if certificate is None else certificate.rests_on:
+        yield Finding(
+            name="an assumption",
+            level="look",
+            text=f"The verdict rests on an assumption. {text.removesuffix('.')}",
+            todo="Decide whether you can answer for it; or find out more groups.",
+        )
     if certificate is not None and certificate.verdict is Verdict.INCONCLUSIVE:
         yield Finding(
             name="certificate",

@@ -11,6 +11,7 @@ from fairpatch.card.confidence import answers_of
 from fairpatch.card.sense import stand_for, underrated
 from fairpatch.choose.objections import FEW, MOSTLY, SURE, outcome_gap
 from fairpatch.inputs.vocabulary import is_protected
+from fairpatch.measure.cells import may_promote
 from fairpatch.patch import Patch, edit
 from fairpatch.patch.columns import Columns
 from fairpatch.patch.lines import MISSING, Line, can_matter
@@ -225,12 +226,15 @@ def empty_fields(subject: Subject) -> Iterator[Finding]:
         levels, many = np.unique(held[name], return_counts=True)
         more = line.points - float(levels[many.argmax()])
         nobody = bool(each.gets.sum() < MIN_PEOPLE)
-        if more <= 0 or not (nobody or line.points >= levels.max()):
+        card = patch.card
+        alone = card is not None and may_promote(patch.direction) and more >= card.approve_at
+        if more <= 0 or not (nobody or alone or line.points >= levels.max()):
             continue
         why = "and hardly anybody's is empty here" if nobody else "as many as any value of it"
+        why = "enough by themselves for an approval" if alone and not nobody else why
         yield Finding(
             name="points for an empty field",
-            level="stop" if nobody else "look",
+            level="stop" if nobody or alone else "look",
             text=f"An empty {line.column} earns {more:+g} points beside what most people have, "
             f"{why}: leaving it blank could buy an approval",
             todo="Strike the line, unless nobody can choose to leave it blank.",
