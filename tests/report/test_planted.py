@@ -129,8 +129,11 @@ NONSENSE = {
         card(numbers("income", {"at_least": 50, "weight": 10}, missing=90)),
         "points for an empty field", "stop"),
     "a blank is worth most": (
-        card(numbers("gaps", {"at_least": 5, "weight": 40}, missing=90)),
+        card(GOOD, numbers("gaps", {"at_least": 5, "weight": 10}, missing=25)),
         "points for an empty field", "look"),
+    "a blank is enough": (
+        card(numbers("gaps", {"at_least": 5, "weight": 95}, missing=90)),
+        "points for an empty field", "stop"),
     "twelve falconers": (
         card(GOOD, categories("hobby", falconry=100)), "a line for very few", "look"),
     "everybody but a few": (
