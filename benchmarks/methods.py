@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -55,8 +56,11 @@ FINER: dict[str, Sequence[float]] = {
     "FRAPPE": tuple(np.geomspace(10.0, 0.001, 24)),
     "ExpGradient": tuple(np.geomspace(0.4, 0.005, 12)),
     "OxonFair": tuple(np.geomspace(0.4, 0.005, 24)),
+    "Thresholds (reads S)": (0.3, 0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.06, 0.04, 0.02, 0.01, 0.0),
 }
 """Dials in finer steps and wider, for comparisons along the whole curve."""
+LONGER: dict[str, dict[str, float]] = {"FRAPPE": {"rate": 0.1}}
+"""Trained otherwise than published there: at its own rate FRAPPE hardly moves in so many epochs."""
 METHODS = (
     "ROC (reads S)", "LPP (reads S)", "Thresholds (reads S)", "LPP", "AdvDebias", "FRAPPE",
     "ExpGradient", "OxonFair", "Bayes rule", "COMMOD",
@@ -91,7 +95,8 @@ def sweep(
         yield from commod_models(commod(split, fairness, grid, n_concepts))
         return
     kind = BASELINES[method]
-    options = {"fairness": fairness, "random_state": seed}
+    options: dict[str, Any] = {"fairness": fairness, "random_state": seed}
+    options |= LONGER.get(method, {}) if values is not None else {}
     first = kind(split.f, **options) if kind.post_processing else kind(**options)
     dialled = list(values or kind.values)
     models = first.sweep(dialled, split.X_train, split.y_train, sensitive_features=split.s_train)

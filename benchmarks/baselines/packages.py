@@ -38,12 +38,12 @@ class _Scores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class EqualizedThresholds(Baseline):
     """fairlearn's ThresholdOptimizer (Hardt et al. 2016): a threshold a group. Reads S: an oracle.
 
-    ``tol`` is how far apart the groups' rates may stay; at 0 they are equal.
+    ``tol`` is how far apart the groups' rates may stay; at 0, as published, they are equal.
     """
 
     needs_sensitive_features: ClassVar[bool] = True
     dial: ClassVar[str] = "tol"
-    values: ClassVar[Sequence[float]] = (0.3, 0.2, 0.15, 0.1, 0.05, 0.02, 0.0)
+    values: ClassVar[Sequence[float]] = (0.0,)
 
     def __init__(
         self,

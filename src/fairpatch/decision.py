@@ -208,9 +208,8 @@ class Decision(BaseModel):
         Whether a score of exactly the threshold is decision 1, too: a model that approves at 60 or
         more, and not only above 60.
     no_score : {"refuse", "denied", "left_out"}
-        What a row without a score is: a mistake; somebody who was denied before anybody was scored
-        (a knock-out), who counts as a denial in every rate, and whom no patch changes; or somebody
-        whom nobody has decided yet, who is in no rate.
+        What a row without a score is: a mistake; a denial before anybody was scored (a knock-out),
+        which counts in every rate and which no patch changes; or not decided yet, in no rate.
     score_unit : {"probability", "percent", "points"}
         Of a score column: from 0 to 1, from 0 to 100, or points such as 300 to 850. The threshold
         is a probability for the first two, and so is the patched score; points stay points.

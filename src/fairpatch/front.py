@@ -159,12 +159,7 @@ class FairPatch(PatchEstimator):
         self.progress = progress
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Everything that can be set; of the target and the learner with two underscores.
-
-        Parameters
-        ----------
-        deep : bool
-            Whether to give those of the target and the learner, too.
+        """Give everything that can be set; if ``deep``, of the target and the learner, too.
 
         Returns
         -------
@@ -311,8 +306,8 @@ class FairPatch(PatchEstimator):
         splits = in_memory(
             rows, self.splits, self.max_rows, seed, known, for_all=sample_weight is None
         )
-        said = None if copies is None else said_of(copies)
-        said = " ".join(text for text in (said, self._without_score(given.X)) if text) or None
+        told = (None if copies is None else said_of(copies), self._without_score(given.X))
+        said = " ".join(text for text in told if text) or None
         return self._learn(
             splits, decision, classes, hidden, previous, named=given.named, said=said
         )
@@ -358,10 +353,8 @@ class FairPatch(PatchEstimator):
     def _without_score(self, X: Any) -> str | None:
         """How many rows are left out because nobody has decided them yet, in words."""
         scored = in_scope((), X, self._needed_score)
-        if scored is None or scored.all():
-            return None
-        share = f"{1 - scored.mean():.1%} of the {len(scored):,} rows"
-        return f"{share} have no score: they are in no rate."
+        missing = 0.0 if scored is None else 1 - scored.mean()
+        return f"{missing:.1%} of the rows have no score: they are in no rate." if missing else None
 
     @property
     def _threshold_column(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from fairpatch._tools import checks as check
 from fairpatch._tools.arrays import Bools, Floats, Ints
-from fairpatch._tools.extras import sql_name
 from fairpatch.card.learner import retune
 from fairpatch.choose.certificate import Certificate, certify
 from fairpatch.choose.fit import assumption_of, certify_rows
@@ -20,12 +19,12 @@ from fairpatch.data.outcomes import expecting
 from fairpatch.data.rows import Rows, rows_hash, seen_rows, strata_of, take, with_batches
 from fairpatch.data.splits import CertificationSample, thinned_table
 from fairpatch.data.used_rows import (
-    MOST,
     NOT_LOOKED_AT,
     Counting,
     Found,
     UsedRows,
     counting,
+    fetched,
     some_of,
     without_rows,
 )
@@ -129,10 +128,7 @@ class PatchedModel:
     def refer(self, X: Any) -> Bools:
         """Whom a person should look at: whoever would change, where the patch refers people."""
         if self.patch.action != "refer":
-            raise ValueError(
-                "this patch decides by itself and refers nobody: learn one with "
-                "Target(..., action='refer')"
-            )
+            raise ValueError("this patch refers nobody: learn one with Target(..., action='refer')")
         f_logit = self.logits(X)
         return np.asarray(self.patch.decide(X, f_logit) != (f_logit > 0))
 
@@ -165,11 +161,7 @@ class PatchedModel:
         return np.column_stack([1 - p, p])
 
     def ratio(self, X: Any) -> Floats:
-        """r(x): 1 leaves a person's score as it is, below 0 reverses the decision.
-
-        Unless the patch has a direction that forbids it: ``promote_only`` leaves everybody whom f
-        approves as they are, whatever r is.
-        """
+        """r(x): 1 leaves a score as it is, below 0 reverses the decision if the direction may."""
         return self.patch.ratio(X, self.logits(X))
 
     def labels_of(self, y: Any) -> Ints:
@@ -184,8 +176,8 @@ class PatchedModel:
     def rows(self, X: Any, y: Any, sensitive_features: Any) -> Rows:
         """Rows to look at, f having been asked about them; y and S may be names of X's columns.
 
-        A label that is missing is ``UNKNOWN``: what is expected of such a person is what was
-        expected when the patch was learned. There may be no labels at all, y being None.
+        A label that is missing is ``UNKNOWN``, and is expected as when the patch was learned. There
+        may be no labels at all, y being None.
         """
         given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
         columns = (given.X, self._labels_of(given), given.sensitive, None, given.weight)
@@ -262,34 +254,28 @@ class PatchedModel:
             return self._that_count_there(X, y, sensitive_features, list(others))
         scored = in_scope((), X, self.base.needed_score)
         if scored is not None and not scored.all():
-            X, y, sensitive_features, kept = some_of(scored, X, y, sensitive_features, *others)
-            others = tuple(kept)
+            X, y, sensitive_features, others = some_of(scored, X, y, sensitive_features, *others)
         given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
         used = self._used(given)
         rows = Rows.of(given.X, self._labels_of(given), given.sensitive, None, given.weight)
         copies = copies_in(replace(rows, person=given.person))
         return counting(used, copies, X, y, sensitive_features, *others)
 
+    def _telling(self, y: Any, S: Any) -> list[Any]:
+        """The columns that tell rows of a table apart."""
+        roles, known = self.patch.roles, () if self.used is None else self.used.columns
+        own = (roles.weight, roles.person, *columns_of(roles.probable))
+        return [y, *column_names(S), *self._read(), *known, *own]
+
     def _that_count_there(self, X: Any, y: Any, S: Any, others: list[Any]) -> Counting:
         """The same of a table in DuckDB, which is looked through; others are not."""
         if self.used is None:
             return "", X, y, S, others
-        if (some := self._fetched(X, y, S)) is None:
+        if (some := fetched(X, self._telling(y, S))) is None:
             return NOT_LOOKED_AT, X, y, S, others
         said, left, *_ = self.that_count(some, y, S)
-        if len(left) == len(some):
-            return said, X, y, S, others
-        return said, without_rows(X, ~some.index.isin(left.index)), y, S, others
-
-    def _fetched(self, X: Any, y: Any, S: Any) -> Any:
-        """A DuckDB table's columns that tell rows apart, in memory; None of very many rows."""
-        if not hasattr(X, "fetch_arrow_table") or X.count("*").fetchall()[0][0] > MOST:
-            return None
-        roles, known = self.patch.roles, () if self.used is None else self.used.columns
-        read = [y, *column_names(S), *self._read(), *known, roles.weight, roles.person,
-                *columns_of(roles.probable)]  # fmt: skip
-        names = [n for n in dict.fromkeys(read) if isinstance(n, str) and n in X.columns]
-        return X.project(", ".join(map(sql_name, names))).df()
+        gone = ~some.index.isin(left.index)
+        return said, without_rows(X, gone) if gone.any() else X, y, S, others
 
     def count(
         self, X: Any, y: Any = None, *, sensitive_features: Any, decided: str | None = None,
@@ -299,10 +285,8 @@ class PatchedModel:
 
         For a table in an engine, y and sensitive_features are names of its columns. Labels and S
         may have gaps, and there may be no labels yet. ``decided`` names a column of decisions that
-        were made already: those are counted, and the patch is not worked out again. ``comparisons``
-        are a target's strata. ``thinned`` draws people by what they weigh, each as likely as
-        w / max w, and counts each of them once: a sample of the population that the weights stand
-        for, the same one every time.
+        were made: those are counted. ``comparisons`` are a target's strata. ``thinned`` draws
+        people as likely as w / max w, and counts each once: the same sample every time.
         """
         if not is_engine_table(X):
             given = take_apart(X, y, sensitive_features, self.patch.roles, self._read())
@@ -387,7 +371,7 @@ class PatchedModel:
                 X, y, sensitive_features=sensitive_features, comparisons=target.comparisons
             )
             judged = certify(counts, target).remarking(said)
-            own = self._fetched(X, y, sensitive_features)
+            own = fetched(X, self._telling(y, sensitive_features))
             if own is not None:
                 given = take_apart(own, y, sensitive_features, roles, self._read())
                 asked = Rows.of(given.X, self._labels_of(given), given.sensitive)
@@ -423,10 +407,7 @@ class PatchedModel:
         return first, fresh
 
     def compare(self, X: Any, f_logit: Floats | None = None) -> Comparison:
-        """How far these rows, f's scores of them and f itself are from those of the fit.
-
-        A table in an engine is compared there: one scan. ``f_logit`` where f was asked already.
-        """
+        """How far these rows and f's scores are from the fit's; in an engine by one scan."""
         score = self.base.score_column
         if is_engine_table(X):
             if score is None:
@@ -435,8 +416,8 @@ class PatchedModel:
         if f_logit is None:  # whoever has no score is not asked about
             X = in_scope_table((), X, self.base.needed_score)
             f_logit = self.logits(X)
-        inside, asked = in_scope(self.patch.scope, X), f_logit != NO_SCORE
-        asked = asked if inside is None else asked & inside
+        inside = in_scope(self.patch.scope, X)
+        asked = (f_logit != NO_SCORE) & (True if inside is None else inside)
         if not asked.all():
             X, f_logit = take(X, np.flatnonzero(asked)), f_logit[asked]
         thresholds = thresholds_of(self.patch.decision, X)
@@ -455,14 +436,13 @@ class PatchedModel:
     ) -> Any:
         """The table with more columns: ratio, patched score, decision, change, and its reason.
 
-        Where f is a score column, the engine that holds the table does it all. First the table is
-        compared with the rows of the fit, in one scan; what looks like another model is refused.
-        With ``if_unlike`` "warn" it is not, and with "ignore" a lazy table is not looked at.
+        Where f is a score column, the engine that holds the table does it all, after one scan that
+        compares it with the rows of the fit: what looks like another model's is refused, unless
+        ``if_unlike`` says "warn"; with "ignore" a lazy table is not looked at.
 
         With ``approvals``, exactly so many people get the favourable decision, by the patch's own
-        order (``fairpatch.patch.batch``): a number, or places by a column as the target has them,
-        ``{"by": "requisition"}``; ``key`` names the column that tells people apart. A certificate
-        is of the patch's own decisions, unless it was for such places.
+        order: a number, or places by a column, ``{"by": "requisition"}``; ``key`` tells people
+        apart. A certificate is of the patch's own decisions, unless it was for such places.
         """
         options: dict[str, Any] = {"with_score": with_score, "with_reason": with_reason}
         if approvals is not None:

@@ -21,6 +21,7 @@ CHECKS = (
 # every verdict once: exit code, JUnit's element, annotation, tone of the page's light
 MEANINGS = {
     Verdict.CERTIFIED: (0, None, None, "good"),
+    Verdict.CONDITIONAL: (10, "skipped", "notice", "warn"),
     Verdict.INCONCLUSIVE: (5, "skipped", "notice", "warn"),
     Verdict.WATCH: (9, "skipped", "warning", "warn"),
     Verdict.NOT_MET: (3, "failure", "warning", "bad"),
@@ -58,7 +59,7 @@ def test_a_command_leaves_with_the_code_of_its_verdict(verdict):
     assert left.value.code == verdict.exit_code
     with pytest.raises(SystemExit) as left:
         leave(verdict, certified=False)
-    open_one = verdict in (Verdict.INCONCLUSIVE, Verdict.WATCH)
+    open_one = verdict in (Verdict.CONDITIONAL, Verdict.INCONCLUSIVE, Verdict.WATCH)
     assert left.value.code == (0 if open_one else verdict.exit_code)
     with pytest.raises(SystemExit) as left:
         leave(verdict, certified=False, watching=True)

@@ -13,7 +13,7 @@ from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import certify
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE
-from fairpatch.measure.partly_known import judge_partly
+from fairpatch.measure.recounted import judge_partly
 
 
 def people(told, unknown):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from fairpatch import Target
-from fairpatch.choose.certificate import Result
+from fairpatch.choose.result import Result
 from fairpatch.measure import Counts
 from fairpatch.measure.hypothesis_tests import judge_ceiling, judge_ratio, score_test
 from fairpatch.measure.intervals import Estimate

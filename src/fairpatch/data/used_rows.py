@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from fairpatch._tools.arrays import Bools, Floats, Ints
-from fairpatch._tools.extras import need
+from fairpatch._tools.extras import need, sql_name
 from fairpatch._tools.files import whole_file
 from fairpatch.data.copies import said_of
 from fairpatch.data.rows import Hashes, Rows, mixed, of_numbers, of_text, of_values, take
@@ -199,12 +199,13 @@ def counting(
             "the patch learned from all of these rows, or was chosen on them: give rows that it "
             "has not seen"
         )
-    return said, *some_of(~gone, X, y, sensitive_features, *others)
+    *columns, left = some_of(~gone, X, y, sensitive_features, *others)
+    return said, *columns, list(left)
 
 
 def some_of(
     kept: Bools, X: Any, y: Any, sensitive_features: Any, *others: Any
-) -> tuple[Any, Any, Any, list[Any]]:
+) -> tuple[Any, Any, Any, tuple[Any, ...]]:
     """Some of the rows, with all that goes with them; names of columns stay names."""
     left, S = np.flatnonzero(kept), sensitive_features
     if isinstance(S, Mapping):
@@ -212,13 +213,21 @@ def some_of(
     elif not _is_names(S):
         S = take(S, left)
     y = y if isinstance(y, str) else take(y, left)
-    return take(X, left), y, S, [take(other, left) for other in others]
+    return take(X, left), y, S, tuple(take(other, left) for other in others)
 
 
 NOT_LOOKED_AT = (
     "Whether the patch learned from some of these rows is not looked at: that is done in memory "
     f"and in DuckDB, of {MOST:,} rows at most."
 )
+
+
+def fetched(table: Any, wanted: Collection[Any]) -> Any:
+    """Columns of a DuckDB relation in memory; None of another table, or of very many rows."""
+    if not hasattr(table, "fetch_arrow_table") or table.count("*").fetchall()[0][0] > MOST:
+        return None
+    names = [n for n in dict.fromkeys(wanted) if isinstance(n, str) and n in table.columns]
+    return table.project(", ".join(map(sql_name, names))).df()
 
 
 def without_rows(table: Any, gone: Bools) -> Any:

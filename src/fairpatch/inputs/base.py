@@ -23,6 +23,7 @@ from fairpatch.inputs.past_decisions import (
     denied_if_none,
     given_score,
     has_decision_expr,
+    of_labels,
     score_column,
     threshold_expr,
     told_apart,
@@ -280,7 +281,7 @@ class BaseModel:
         elif hasattr(f, "predict_proba"):
             values, what = f.predict_proba(self._asked(X)), f"{type(f).__name__}.predict_proba"
         else:
-            values, what = _of_labels(f(self._asked(X)), self.decision), "the base model"
+            values, what = of_labels(f(self._asked(X)), self.decision), "the base model"
         p = _floats(values, first=self.of_first_class)
         if callable(f) and hasattr(X, "__len__") and len(p) != len(X):
             raise ValueError(f"{what} must give one probability a row: {len(X)} rows, {len(p)}")
@@ -301,39 +302,6 @@ class BaseModel:
                 + in_percent(np.nanmin(p, initial=np.inf), np.nanmax(p, initial=-np.inf))
             )
         return p
-
-
-def _of_labels(answers: Any, decision: Decision) -> Any:
-    """Scores of a text classifier's answers: of each row one label with its score, or all of them.
-
-    >>> _of_labels([{"label": "yes", "score": 0.9}, {"label": "no", "score": 0.7}],
-    ...            Decision(positive="yes")).round(1).tolist()
-    [0.9, 0.3]
-    """
-    first = answers[0] if isinstance(answers, list) and answers else None
-    answer = first[0] if isinstance(first, list) and first else first
-    if not (isinstance(answer, dict) and {"label", "score"} <= set(answer)):
-        return answers
-    each = [a if isinstance(a, list) else [a] for a in answers]
-    labels = sorted({str(a["label"]) for of_row in each for a in of_row})
-    one = 1 if decision.positive is None else decision.positive
-    names = {text_of(one), f"LABEL_{one}"}
-    positive = [label for label in labels if label in names]
-    if not positive or len(labels) > 2:
-        raise ValueError(
-            f"the base model answers with the labels {', '.join(map(repr, labels))}, and decision "
-            f"1 is {one!r}: give the probability of the one that is meant, such as "
-            f"lambda X: [a['score'] if a['label'] == {labels[-1]!r} else 1 - a['score'] "
-            "for a in model(X)]"
-        )
-
-    def of_positive(of_row: list[dict[str, Any]]) -> float:
-        for a in of_row:
-            if str(a["label"]) in names:
-                return float(a["score"])
-        return 1.0 - float(of_row[0]["score"])
-
-    return np.array([of_positive(of_row) for of_row in each], np.float64)
 
 
 def _if_knocked_out(p: Floats) -> str:

@@ -18,7 +18,7 @@ from fairpatch._tools.arrays import Floats, Ints
 from fairpatch._tools.extras import rows_of
 from fairpatch._tools.hints import did_you_mean, hint
 from fairpatch._tools.smallest_count import too_few
-from fairpatch.decision import LARGEST_SCORE, Cut, Cuts, Decision
+from fairpatch.decision import LARGEST_SCORE, Cut, Cuts, Decision, text_of
 from fairpatch.inputs.roles import Roles
 from fairpatch.inputs.values import Value, factorize, plain
 from fairpatch.inputs.vocabulary import DENIED, FAVOURED, says
@@ -60,6 +60,39 @@ def score_column(X: Any, name: str) -> Any:
         if odd is not None and plain(odd) is not None:
             raise TypeError(f"score column {name!r} must be numbers; got {odd!r}. Convert it first")
     return held.to_numpy()
+
+
+def of_labels(answers: Any, decision: Decision) -> Any:
+    """Scores of a text classifier's answers: of each row one label with its score, or all of them.
+
+    >>> of_labels([{"label": "yes", "score": 0.9}, {"label": "no", "score": 0.7}],
+    ...            Decision(positive="yes")).round(1).tolist()
+    [0.9, 0.3]
+    """
+    first = answers[0] if isinstance(answers, list) and answers else None
+    answer = first[0] if isinstance(first, list) and first else first
+    if not (isinstance(answer, dict) and {"label", "score"} <= set(answer)):
+        return answers
+    each = [a if isinstance(a, list) else [a] for a in answers]
+    labels = sorted({str(a["label"]) for of_row in each for a in of_row})
+    one = 1 if decision.positive is None else decision.positive
+    names = {text_of(one), f"LABEL_{one}"}
+    positive = [label for label in labels if label in names]
+    if not positive or len(labels) > 2:
+        raise ValueError(
+            f"the base model answers with the labels {', '.join(map(repr, labels))}, and decision "
+            f"1 is {one!r}: give the probability of the one that is meant, such as "
+            f"lambda X: [a['score'] if a['label'] == {labels[-1]!r} else 1 - a['score'] "
+            "for a in model(X)]"
+        )
+
+    def of_positive(of_row: list[dict[str, Any]]) -> float:
+        for a in of_row:
+            if str(a["label"]) in names:
+                return float(a["score"])
+        return 1.0 - float(of_row[0]["score"])
+
+    return np.array([of_positive(of_row) for of_row in each], np.float64)
 
 
 # Bands of the score end at round scores, and every engine compares the score as it was given.

@@ -9,12 +9,12 @@ from fairpatch._tools.smallest_count import MIN_PEOPLE, full_tens
 from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import (
     Certificate,
-    Result,
     certificate_table,
     effect_on,
     notes,
     second_look,
 )
+from fairpatch.choose.result import Result
 from fairpatch.data.rows import Rows
 from fairpatch.disclose.protected import Protected, move, of_pair
 from fairpatch.inputs.values import Value
