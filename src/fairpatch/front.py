@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Collection
 from copy import copy
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -157,19 +157,6 @@ class FairPatch(PatchEstimator):
         self.max_rows = max_rows
         self.random_state = random_state
         self.progress = progress
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give everything that can be set; if ``deep``, of the target and the learner, too.
-
-        Returns
-        -------
-        dict
-        """
-        params: dict[str, Any] = super().get_params(deep)
-        learner: Any = self.learner
-        if deep and is_dataclass(learner):
-            params |= {f"learner__{f.name}": getattr(learner, f.name) for f in fields(learner)}
-        return params
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; those of the target as ``target__p_rule``, so that a search can.

@@ -1,6 +1,6 @@
 """Card: the learner of scorecards; the one in force as a candidate; and the points needed anew."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -169,6 +169,10 @@ class Card(CardOptions):
     """
 
     name: ClassVar[str] = "card"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 scikit-learn's
+        """Everything that can be set, as scikit-learn asks for it."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def like(self, patch: Patch) -> "Card":
         """With the order that a scorecard was learned in."""

@@ -3,7 +3,7 @@
 import hashlib
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -211,6 +211,10 @@ class Adversarial:
 
     grid: Grid | None = None
     training: Training = field(default_factory=Training)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 scikit-learn's
+        """Everything that can be set, as scikit-learn asks for it."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def learn(self, task: Task) -> Learned:
         """Train the grid on the rows to learn from; the candidates are compared on others."""
