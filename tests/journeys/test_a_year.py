@@ -63,7 +63,10 @@ def told(*words, code=0):
     return f"{done.output}{'' if done.exception is None else done.exception}"
 
 
-@pytest.fixture(params=[German, pytest.param(Columnar, marks=pytest.mark.slow)])
+pytestmark = pytest.mark.slow  # a minute and a half each, and Debian's postgresql
+
+
+@pytest.fixture(params=[German, Columnar])
 def kind(request):
     return request.param
 
