@@ -477,7 +477,7 @@ FAULTS = [
           "worst = values.min(0) if asked.metric.at_least else values.max(0)",
           "worst = values.max(0) if asked.metric.at_least else values.min(0)",
           "tests/choose/test_costs.py::test_advice_is_about_the_feature_that_is_worst"),
-    Fault("certificate: people needed are rounded down", "choose/certificate.py",
+    Fault("certificate: people needed are rounded down", "choose/result.py",
           "return -(-self.people_needed // step) * step",
           "return self.people_needed // step * step",
           "tests/measure/test_people_needed.py::test_two_digits_upwards"),
@@ -787,7 +787,7 @@ FAULTS = [
              "if (worse or lower) and sure and not underrated(who, rows.y, rows.f):",
              "if worse or lower:", "report/test_planted.py::test_sense_is_no_finding"),
             ("review: a blank is bought in silence", "report/findings/lines.py",
-             "if more <= 0 or not (nobody or line.points >= levels.max()):", "if True:",
+             "if more <= 0 or not (nobody or alone or line.points >= levels.max()):", "if True:",
              "report/test_planted.py::test_nonsense_is_found"),
             ("review: very few have a line of their own", "report/findings/lines.py",
              "if few and len(subject.sample) >= 10 * FEW:", "if False:",
@@ -903,7 +903,7 @@ FAULTS = [
              "if self.month is not None and shares[2]:", "if False:",
              "inputs/test_dates_and_decisions.py::"
              "test_out_of_time_rows_certify_and_no_patch_reads_the_date"),
-            ("a bad end of the year is no warning", "choose/certificate.py",
+            ("a bad end of the year is no warning", "choose/result.py",
              "if one.verdict is Verdict.REFUTED:", "if False:",
              "inputs/test_dates_and_decisions.py::"
              "test_a_year_that_ends_badly_is_a_warning_whatever_it_is_on_the_whole"),
