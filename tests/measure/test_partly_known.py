@@ -11,6 +11,7 @@ from benchmarks.told import TELLING, of, one
 from fairpatch import Target
 from fairpatch._tools.verdict import Verdict
 from fairpatch.choose.certificate import certify
+from fairpatch.choose.fit import _open
 from fairpatch.measure.counts import Counts
 from fairpatch.measure.metric import P_RULE, RATE_DIFFERENCE
 from fairpatch.measure.recounted import judge_partly
@@ -106,3 +107,10 @@ def test_a_table_in_an_engine_has_the_same_verdict():
     )
     assert here.verdict == there.verdict == "holds under an assumption"
     assert str(here) == str(there)
+
+
+def test_after_a_failed_sequence_no_sentence_says_that_it_holds():
+    found = _open(certify(people([(300, 700), (350, 650)], (400, 600)), Target(p_rule=0.8)))
+    assert found.verdict == "inconclusive"
+    assert "0.8 holds" not in str(found)
+    assert "0.8 is judged as if" in str(found)

@@ -483,4 +483,8 @@ def _open(certificate: Certificate) -> Certificate:
     if not certificate.verdict.holds:
         return certificate
     open_ = tuple(replace(result, verdict=Verdict.INCONCLUSIVE) for result in certificate.results)
-    return replace(certificate, results=open_)
+    stale = {result.about_untold for result in certificate.results}  # they say that it holds
+    remarks = [result.about_untold for result in open_] + [
+        text for text in certificate.remarks if text not in stale
+    ]
+    return replace(certificate, results=open_, remarks=tuple(text for text in remarks if text))
